@@ -1,0 +1,3 @@
+"""Question answering over knowledge graphs with language models: methods, benchmarks, scores."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,122 @@
+"""What a plugin of each kind must offer. ``kgqa_bench.registry`` finds them, ``tests/contracts`` checks them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+
+from kgqa_bench.domain import Answer, Item, Question, QuestionKind
+from kgqa_bench.graph.protocol import Graph
+from kgqa_bench.llm.types import Client
+from kgqa_bench.toolbox import Toolbox
+
+
+class Settings(BaseModel):
+    """Named, typed, documented settings of a plugin. Unknown names are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Plugin(ABC):
+    """Common to all kinds: a one-line summary (the class docstring's first line) and settings."""
+
+    Settings: ClassVar[type[Settings]] = Settings
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings: Any = settings if settings is not None else self.Settings()
+
+
+class Method(Plugin):
+    """A way to answer a question. Holds no state between questions, opens no file, reads no environment.
+
+    Attributes:
+        uses_graph: It works on a graph: the run must have one.
+        uses_gold: It is an oracle: the toolbox gives it the gold answer, and its rows are marked so.
+        kinds: The kinds of question it can answer.
+        prompts: Its prompt templates by role; they are hashed into the run's signature.
+    """
+
+    uses_graph: ClassVar[bool] = False
+    uses_gold: ClassVar[bool] = False
+    kinds: ClassVar[frozenset[QuestionKind]] = frozenset({"choice", "boolean", "entities"})
+    prompts: ClassVar[Mapping[str, str]] = {}
+
+    @abstractmethod
+    async def answer(self, question: Question, tools: Toolbox) -> Answer:
+        """Answer one question. Model, graph and budget errors are left to the runner."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkData:
+    """A loaded benchmark.
+
+    Attributes:
+        items: The evaluated questions with their gold answers, in a fixed order; ids are unique.
+        exemplars: Loads solved questions outside ``items`` in a seeded order; None where there are none.
+        provenance: Where the rows came from: source, revision, split, sampling rule, hash of the id list.
+    """
+
+    items: tuple[Item, ...]
+    exemplars: Callable[[], Sequence[Item]] | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Benchmark(Plugin):
+    """A set of questions with gold answers.
+
+    Attributes:
+        graph: Name of the graph plugin it implies, or None.
+    """
+
+    graph: ClassVar[str | None] = None
+
+    @abstractmethod
+    def load(self, data: Path | None, seed: int) -> BenchmarkData:
+        """Load the questions.
+
+        Args:
+            data: The user's data folder (--data, KGQA_BENCH_DATA), tried before the hub; None for none.
+            seed: Seeds every draw.
+
+        Raises:
+            DataNotFoundError: Naming every way to get the data.
+            DataError: Naming file and line of a malformed row.
+        """
+
+
+class GraphSource(Plugin):
+    """A knowledge graph by name."""
+
+    @abstractmethod
+    def load(self, data: Path | None) -> Graph:
+        """Load the graph. Errors as for ``Benchmark.load``."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """How to reach a model.
+
+    Attributes:
+        base_url: An OpenAI-compatible server's address, where one is given.
+        data: The user's data folder, where weights may lie.
+        concurrency: Most requests in flight.
+        timeout: Seconds before a request is given up.
+    """
+
+    base_url: str | None = None
+    data: Path | None = None
+    concurrency: int = 8
+    timeout: float = 120.0
+
+
+class ModelSource(Plugin):
+    """A family of models. ``local/smollm2`` is opened by the source ``local`` with the name ``smollm2``."""
+
+    @abstractmethod
+    def open(self, name: str, options: ModelOptions) -> Client:
+        """A client for the model called ``name``. Loads weights no earlier than the first call, or with progress."""

@@ -1,0 +1,134 @@
+"""Questions, gold answers, answers and records: plain values, no I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+QuestionKind = Literal["choice", "boolean", "entities"]
+AnswerStatus = Literal["ok", "abstained", "closed_book", "parse_failed", "error"]
+ParseOutcome = Literal["ok", "repaired", "failed"]
+
+BOOLEAN_VALUES = ("true", "false")
+
+
+class Triple(NamedTuple):
+    """One statement by name, in stored direction; ``confidence`` in (0, 1]."""
+
+    head: str
+    relation: str
+    tail: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One answer option: its letter and its text."""
+
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a method gets to see. Never holds the gold answer nor anything derived from it.
+
+    Attributes:
+        id: Unique within the benchmark.
+        text: The question or stem, without the options.
+        kind: ``choice`` (answer with an option label), ``boolean`` (``true`` / ``false``) or ``entities``.
+        options: The options of a choice question, in benchmark order; empty otherwise.
+        topic_entities: Entity names given by the benchmark, if it gives any.
+    """
+
+    id: str
+    text: str
+    kind: QuestionKind
+    options: tuple[Option, ...] = ()
+    topic_entities: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The answers allowed: option labels, truth values, or () where any entity may be the answer."""
+        if self.kind == "boolean":
+            return BOOLEAN_VALUES
+        return tuple(option.label for option in self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The right answers: option labels, a truth value, or entity names. For the scorer only."""
+
+    answers: tuple[str, ...]
+
+
+class Item(NamedTuple):
+    """A question with its gold answer, as benchmarks yield them."""
+
+    question: Question
+    gold: Gold
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """One ranked answer: an option label, a truth value or an entity name; ``confidence`` in [0, 1] or None."""
+
+    value: str
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a method returns.
+
+    Attributes:
+        predictions: Best first; empty where nothing was answered.
+        raw: The reply text the answer was read from.
+        status: ``ok``; ``abstained``; ``closed_book`` (answered without the graph although the method uses
+            one); ``parse_failed`` (a reply came but no answer could be read); ``error``.
+        evidence: The paths of triples that the answer rests on.
+    """
+
+    predictions: tuple[Prediction, ...] = ()
+    raw: str = ""
+    status: AnswerStatus = "ok"
+    evidence: tuple[tuple[Triple, ...], ...] = ()
+
+
+@dataclass(slots=True)
+class Call:
+    """One model call of one question, as it is recorded."""
+
+    role: str
+    messages: list[dict[str, str]]
+    settings: dict[str, Any]
+    sample: int = 0
+    reply: str | None = None
+    thinking: str | None = None
+    finish_reason: str | None = None
+    parse: ParseOutcome | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    seconds: float = 0.0
+    attempts: int = 1
+    key: str = ""
+    error: str | None = None
+
+
+@dataclass(slots=True)
+class Record:
+    """One question of one repeat: answer, score inputs and cost; enough to score again without a model."""
+
+    question_id: str
+    repeat: int
+    answer: Answer
+    gold: Gold
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = None
+    seconds: float = 0.0
+    error: str | None = None
+    trace: Mapping[str, Any] = field(default_factory=dict)

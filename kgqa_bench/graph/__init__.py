@@ -1,0 +1,1 @@
+"""ONE graph abstraction: a directed multigraph of quadruples (head, relation, tail, confidence)."""

@@ -1,0 +1,118 @@
+"""What passes between a method, the gateway and a client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypedDict
+
+from kgqa_bench.domain import Call, ParseOutcome
+
+
+class Message(TypedDict):
+    """One chat message."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One completion asked of a client: everything that may change the reply, and so the cache key.
+
+    ``sample`` numbers independent draws of otherwise equal requests; ``seed`` is derived from it.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    top_p: float | None = None
+    stop: tuple[str, ...] = ()
+    schema: Mapping[str, Any] | None = None
+    seed: int | None = None
+    sample: int = 0
+    extra: Mapping[str, Any] | None = None  # the model's own settings, such as enable_thinking
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A client's reply. Token counts are None where the server gives none, cost where no price is known."""
+
+    text: str
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cost_usd: float | None = None
+    reasoning: str | None = None
+
+
+class Client(Protocol):
+    """One model behind one interface. Raises ``ModelError`` and nothing else for a failed call."""
+
+    model: str
+
+    async def complete(self, request: Request) -> Completion:
+        """Ask once, without retrying."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections and processes."""
+        ...
+
+
+class LikelihoodClient(Client, Protocol):
+    """A client that can also score given continuations."""
+
+    async def log_likelihoods(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
+        """Mean log-likelihood per token of each continuation, in nats."""
+        ...
+
+
+@dataclass(slots=True)
+class Reply:
+    """What a method gets from a call. ``text`` is the reply without its thinking block."""
+
+    text: str
+    truncated: bool
+    call: Call
+
+    def parsed(self, outcome: ParseOutcome) -> None:
+        """Record how reading this reply went."""
+        self.call.parse = outcome
+
+
+class Llm(Protocol):
+    """The model as one question's method sees it. Every call is counted and recorded under its role."""
+
+    async def call(
+        self,
+        role: str,
+        messages: Sequence[Message],
+        *,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        stop: Sequence[str] = (),
+        schema: Mapping[str, Any] | None = None,
+        sample: int = 0,
+    ) -> Reply:
+        """Ask the model.
+
+        Args:
+            role: What the call is for: ``proponent``, ``choose_relations``, …
+            messages: The chat so far.
+            temperature: The run's own setting overrides it; None takes the gateway's default.
+            max_tokens: Most tokens of the reply.
+            stop: Strings that end the reply.
+            schema: JSON schema of the reply, where it has a form.
+            sample: Number of the draw, for several samples of one prompt.
+
+        Raises:
+            ModelError: When no reply could be had within the bounded retries.
+            BudgetExceededError: When the run's budget is used up.
+        """
+        ...
+
+    async def log_likelihoods(self, role: str, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
+        """Mean log-likelihood per token of each continuation. ModelError where the model cannot score."""
+        ...

@@ -1,0 +1,96 @@
+"""The plugin kinds and the plugins installed, found by entry points and loaded when first used.
+
+A distribution adds a plugin with an entry point in the group ``kgqa_bench.KIND``. Hyphen and underscore are
+equal in names. A plugin that cannot be loaded is reported by name and stops nothing else.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal, get_args
+
+from kgqa_bench.contracts import Benchmark, GraphSource, Method, ModelSource, Plugin
+from kgqa_bench.errors import PluginError, UnknownNameError
+
+Kind = Literal["methods", "benchmarks", "graphs", "models", "metrics"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+_CONTRACTS: dict[str, type] = {
+    "methods": Method,
+    "benchmarks": Benchmark,
+    "graphs": GraphSource,
+    "models": ModelSource,
+}
+
+
+def normalise(name: str) -> str:
+    """Plugin names are compared in lower case with hyphens."""
+    return name.lower().replace("_", "-")
+
+
+@cache
+def _entry_points(kind: Kind) -> dict[str, EntryPoint]:
+    return {normalise(point.name): point for point in entry_points(group=f"kgqa_bench.{kind}")}
+
+
+def names(kind: Kind) -> list[str]:
+    """The names of all registered plugins of a kind, sorted; none is loaded."""
+    return sorted(_entry_points(kind))
+
+
+def load(kind: Kind, name: str) -> Any:
+    """The plugin class called ``name``.
+
+    Raises:
+        UnknownNameError: No such plugin is registered.
+        PluginError: It is registered but cannot be imported, or is not of its kind.
+    """
+    points = _entry_points(kind)
+    point = points.get(normalise(name))
+    if point is None:
+        raise UnknownNameError(f"{kind[:-1]}", name, points, hint=f"`kgqa-bench list {kind}` shows all.")
+    try:
+        plugin = point.load()
+    except Exception as problem:  # a third party's import may fail in any way
+        origin = f" of {point.dist.name}" if point.dist else ""
+        raise PluginError(
+            f"The {kind[:-1]} {point.name!r}{origin} ({point.value}) cannot be loaded: "
+            f"{type(problem).__name__}: {problem}",
+            hint="Repair or uninstall that package.",
+        ) from problem
+    contract = _CONTRACTS.get(kind)
+    if contract is not None and not (isinstance(plugin, type) and issubclass(plugin, contract)):
+        raise PluginError(f"The {kind[:-1]} {point.name!r} ({point.value}) is not a {contract.__name__}.")
+    return plugin
+
+
+def create(kind: Kind, name: str, settings: dict[str, Any] | None = None) -> Any:
+    """An instance of the plugin ``name`` with ``settings`` checked against its settings class.
+
+    Raises:
+        ConfigError: A setting is unknown or has a wrong value.
+    """
+    return configure(load(kind, name), settings or {})
+
+
+def configure(plugin: type[Plugin], settings: dict[str, Any]) -> Plugin:
+    """An instance of ``plugin`` with checked settings. ConfigError names the setting at fault."""
+    from pydantic import ValidationError
+
+    from kgqa_bench.errors import ConfigError, suggest
+
+    known = plugin.Settings.model_fields
+    for key in settings:
+        if key not in known:
+            near = suggest(key, known)
+            raise ConfigError(
+                f"{plugin.__name__} has no setting {key!r}.",
+                hint=(f"Did you mean {', '.join(near)}?" if near else f"It has: {', '.join(sorted(known)) or 'none'}."),
+            )
+    try:
+        return plugin(plugin.Settings(**settings))
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{plugin.__name__}: setting {where!r}: {first['msg']} (got {first.get('input')!r}).") from problem

@@ -1,0 +1,1 @@
+"""Sentence embeddings, entity linking, and graphs in words."""
