@@ -16,7 +16,7 @@ from kgqa_bench.llm.types import Client
 from kgqa_bench.toolbox import Toolbox
 
 
-class Settings(BaseModel):
+class PluginSettings(BaseModel):
     """Named, typed, documented settings of a plugin. Unknown names are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -25,9 +25,9 @@ class Settings(BaseModel):
 class Plugin(ABC):
     """Common to all kinds: a one-line summary (the class docstring's first line) and settings."""
 
-    Settings: ClassVar[type[Settings]] = Settings
+    Settings: ClassVar[type[PluginSettings]] = PluginSettings
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: PluginSettings | None = None) -> None:
         self.settings: Any = settings if settings is not None else self.Settings()
 
 

@@ -86,11 +86,17 @@ def configure(plugin: type[Plugin], settings: dict[str, Any]) -> Plugin:
             near = suggest(key, known)
             raise ConfigError(
                 f"{plugin.__name__} has no setting {key!r}.",
-                hint=(f"Did you mean {', '.join(near)}?" if near else f"It has: {', '.join(sorted(known)) or 'none'}."),
+                hint=(
+                    f"Did you mean {', '.join(near)}?"
+                    if near
+                    else f"It has: {', '.join(sorted(known)) or 'none'}."
+                ),
             )
     try:
         return plugin(plugin.Settings(**settings))
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{plugin.__name__}: setting {where!r}: {first['msg']} (got {first.get('input')!r}).") from problem
+        raise ConfigError(
+            f"{plugin.__name__}: setting {where!r}: {first['msg']} (got {first.get('input')!r})."
+        ) from problem

@@ -58,7 +58,8 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
         temporary = None
     except OSError as problem:
         raise StorageError(
-            f"Cannot write {path}: {problem.strerror or problem}.", hint="Free some space or choose another folder."
+            f"Cannot write {path}: {problem.strerror or problem}.",
+            hint="Free some space or choose another folder.",
         ) from problem
     finally:
         if temporary is not None:
@@ -74,7 +75,9 @@ def locked(path: Path, *, timeout: float = 600.0) -> Iterator[None]:
     try:
         lock.acquire(timeout=timeout)
     except Timeout as problem:
-        raise StorageError(f"{path} is being written by another process.", hint="Wait for it to end.") from problem
+        raise StorageError(
+            f"{path} is being written by another process.", hint="Wait for it to end."
+        ) from problem
     try:
         yield
     finally:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from kgqa_bench.domain import Gold, Item, Question
 from kgqa_bench.errors import ConfigError
 from kgqa_bench.graph.protocol import Graph
 from kgqa_bench.llm.types import Llm
 from kgqa_bench.text.types import Embedder, Linker
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -37,24 +39,24 @@ class Toolbox:
     @property
     def graph(self) -> Graph:
         """The knowledge graph. ConfigError where the run has none."""
-        return self._have(self.load_graph, "a graph", "--graph NAME or --graph FILE")()
+        return _have(self.load_graph, "a graph", "--graph NAME or --graph FILE")()
 
     @property
     def embedder(self) -> Embedder:
         """The sentence embedder, loaded on first use."""
-        return self._have(self.load_embedder, "an embedder", "the `local` extra")()
+        return _have(self.load_embedder, "an embedder", "the `local` extra")()
 
     def link(self, question: Question) -> tuple[int, ...]:
         """Topic entities of the question as graph ids: those the benchmark gives, else those linked."""
-        return self._have(self.load_linker, "a linker", "--graph NAME")().link(question)
+        return _have(self.load_linker, "a linker", "--graph NAME")().link(question)
 
     @property
     def exemplars(self) -> Sequence[Item]:
         """Solved questions outside the evaluated split, in a seeded order, for few-shot prompts."""
-        return self._have(self.load_exemplars, "solved examples", "a benchmark with a train split")()
+        return _have(self.load_exemplars, "solved examples", "a benchmark with a train split")()
 
-    @staticmethod
-    def _have(value: Callable[[], Any] | None, what: str, remedy: str) -> Callable[[], Any]:
-        if value is None:
-            raise ConfigError(f"This method needs {what}, and the run has none.", hint=f"Give {remedy}.")
-        return value
+
+def _have(value: Callable[[], T] | None, what: str, remedy: str) -> Callable[[], T]:
+    if value is None:
+        raise ConfigError(f"This method needs {what}, and the run has none.", hint=f"Give {remedy}.")
+    return value

@@ -143,7 +143,9 @@ class Graph(Protocol):
 
     # -- edges -----------------------------------------------------------------------------------------
 
-    def neighbours(self, entity: int, direction: Direction = "out", relation: int | None = None) -> Neighbours:
+    def neighbours(
+        self, entity: int, direction: Direction = "out", relation: int | None = None
+    ) -> Neighbours:
         """The edges at an entity as arrays (views where the back end can)."""
         ...
 
@@ -173,8 +175,9 @@ class Graph(Protocol):
         """The entities at the end of a relation path from any of ``entities``: sorted, distinct."""
         ...
 
-    def relation_paths(self, entity: int, max_hops: int, direction: Direction = "both",
-                       limit: int | None = None) -> list[RelationPath]:
+    def relation_paths(
+        self, entity: int, max_hops: int, direction: Direction = "both", limit: int | None = None
+    ) -> list[RelationPath]:
         """The distinct relation paths of 1 to ``max_hops`` steps with at least one grounding, shorter first."""
         ...
 
@@ -182,16 +185,18 @@ class Graph(Protocol):
         """The paths from ``entity`` along a relation path, in stable order."""
         ...
 
-    def shortest_paths(self, source: int, target: int, max_hops: int, direction: Direction = "out",
-                       limit: int | None = None) -> list[Path]:
+    def shortest_paths(
+        self, source: int, target: int, max_hops: int, direction: Direction = "out", limit: int | None = None
+    ) -> list[Path]:
         """All shortest paths (parallel relations apart); empty where none is within ``max_hops``.
 
         ``source == target`` gives the empty path.
         """
         ...
 
-    def paths(self, source: int, target: int, max_hops: int, direction: Direction = "out",
-              limit: int | None = None) -> list[Path]:
+    def paths(
+        self, source: int, target: int, max_hops: int, direction: Direction = "out", limit: int | None = None
+    ) -> list[Path]:
         """All paths of 1 to ``max_hops`` edges that visit no entity twice, shorter first."""
         ...
 

@@ -113,6 +113,8 @@ class Llm(Protocol):
         """
         ...
 
-    async def log_likelihoods(self, role: str, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
+    async def log_likelihoods(
+        self, role: str, messages: Sequence[Message], continuations: Sequence[str]
+    ) -> list[float]:
         """Mean log-likelihood per token of each continuation. ModelError where the model cannot score."""
         ...
