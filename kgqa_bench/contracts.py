@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ class PluginSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Plugin(ABC):
+class Plugin:
     """Common to all kinds: a one-line summary (the class docstring's first line) and settings."""
 
     Settings: ClassVar[type[PluginSettings]] = PluginSettings

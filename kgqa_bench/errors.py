@@ -55,9 +55,7 @@ class MissingDependencyError(KgqaBenchError):
 
     def __init__(self, feature: str, package: str, *, extra: str | None = None) -> None:
         target = f"'kgqa-bench[{extra}]'" if extra else package
-        super().__init__(
-            f"{feature} needs the package {package}.", hint=f"Install it with: pip install {target}"
-        )
+        super().__init__(f"{feature} needs the package {package}.", hint=f"Install it with: pip install {target}")
 
 
 class DataError(KgqaBenchError):
@@ -127,7 +125,5 @@ def suggest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     """The names most like ``name``, best first."""
     from rapidfuzz import process, utils
 
-    matches = process.extract(
-        name, list(known), limit=limit, score_cutoff=70, processor=utils.default_process
-    )
+    matches = process.extract(name, list(known), limit=limit, score_cutoff=70, processor=utils.default_process)
     return [match[0] for match in matches]

@@ -87,9 +87,7 @@ def configure(plugin: type[Plugin], settings: dict[str, Any]) -> Plugin:
             raise ConfigError(
                 f"{plugin.__name__} has no setting {key!r}.",
                 hint=(
-                    f"Did you mean {', '.join(near)}?"
-                    if near
-                    else f"It has: {', '.join(sorted(known)) or 'none'}."
+                    f"Did you mean {', '.join(near)}?" if near else f"It has: {', '.join(sorted(known)) or 'none'}."
                 ),
             )
     try:

@@ -75,9 +75,7 @@ def locked(path: Path, *, timeout: float = 600.0) -> Iterator[None]:
     try:
         lock.acquire(timeout=timeout)
     except Timeout as problem:
-        raise StorageError(
-            f"{path} is being written by another process.", hint="Wait for it to end."
-        ) from problem
+        raise StorageError(f"{path} is being written by another process.", hint="Wait for it to end.") from problem
     try:
         yield
     finally:

@@ -143,9 +143,7 @@ class Graph(Protocol):
 
     # -- edges -----------------------------------------------------------------------------------------
 
-    def neighbours(
-        self, entity: int, direction: Direction = "out", relation: int | None = None
-    ) -> Neighbours:
+    def neighbours(self, entity: int, direction: Direction = "out", relation: int | None = None) -> Neighbours:
         """The edges at an entity as arrays (views where the back end can)."""
         ...
 
