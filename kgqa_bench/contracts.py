@@ -6,11 +6,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from kgqa_bench.domain import Answer, Item, Question, QuestionKind
+from kgqa_bench.domain import Answer, Gold, Item, Question, QuestionKind
 from kgqa_bench.graph.protocol import Graph
 from kgqa_bench.llm.types import Client
 from kgqa_bench.toolbox import Toolbox
@@ -45,6 +45,10 @@ class Method(Plugin):
     uses_gold: ClassVar[bool] = False
     kinds: ClassVar[frozenset[QuestionKind]] = frozenset({"choice", "boolean", "entities"})
     prompts: ClassVar[Mapping[str, str]] = {}
+
+    def call_range(self) -> tuple[int, int] | None:
+        """Fewest and most model calls a question may take, for estimates; None where it cannot be said."""
+        return None
 
     @abstractmethod
     async def answer(self, question: Question, tools: Toolbox) -> Answer:
@@ -120,3 +124,32 @@ class ModelSource(Plugin):
     @abstractmethod
     def open(self, name: str, options: ModelOptions) -> Client:
         """A client for the model called ``name``. Loads weights no earlier than the first call, or with progress."""
+
+
+class Interval(NamedTuple):
+    """A value with its 95 % interval over ``n`` questions."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+class Metric(Plugin):
+    """A score of one answer and its mean over questions.
+
+    Attributes:
+        name: The metric's name in tables and signatures.
+        matching: Name of the rule by which an answer matches the gold.
+    """
+
+    name: ClassVar[str]
+    matching: ClassVar[str]
+
+    @abstractmethod
+    def score(self, gold: Gold, answer: Answer) -> float:
+        """The score of one answer."""
+
+    @abstractmethod
+    def interval(self, scores: Sequence[float]) -> Interval:
+        """Mean and interval over questions, failures included. ValueError where there is no score."""

@@ -10,17 +10,18 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, get_args
 
-from kgqa_bench.contracts import Benchmark, GraphSource, Method, ModelSource, Plugin
+from kgqa_bench.contracts import Benchmark, GraphSource, Method, Metric, ModelSource, Plugin
 from kgqa_bench.errors import PluginError, UnknownNameError
 
 Kind = Literal["methods", "benchmarks", "graphs", "models", "metrics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_CONTRACTS: dict[str, type] = {
+_CONTRACTS: dict[Kind, type[Plugin]] = {
     "methods": Method,
     "benchmarks": Benchmark,
     "graphs": GraphSource,
     "models": ModelSource,
+    "metrics": Metric,
 }
 
 
@@ -59,8 +60,8 @@ def load(kind: Kind, name: str) -> Any:
             f"{type(problem).__name__}: {problem}",
             hint="Repair or uninstall that package.",
         ) from problem
-    contract = _CONTRACTS.get(kind)
-    if contract is not None and not (isinstance(plugin, type) and issubclass(plugin, contract)):
+    contract = _CONTRACTS[kind]
+    if not (isinstance(plugin, type) and issubclass(plugin, contract)):
         raise PluginError(f"The {kind[:-1]} {point.name!r} ({point.value}) is not a {contract.__name__}.")
     return plugin
 
