@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -119,16 +119,22 @@ class Call:
 
 @dataclass(slots=True)
 class Record:
-    """One question of one repeat: answer, score inputs and cost; enough to score again without a model."""
+    """One question of one repeat: answer, score and cost; enough to score again without a model.
+
+    Attributes:
+        score: The headline score of the answer.
+        calls: Its model calls in order.
+        seconds: From taking the question up to having its answer.
+        error: Why no answer came, as (reason, message); None where one came.
+        trace: What the method recorded about how it answered.
+    """
 
     question_id: str
     repeat: int
     answer: Answer
     gold: Gold
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost_usd: float | None = None
+    score: float
+    calls: Sequence[Call] = ()
     seconds: float = 0.0
-    error: str | None = None
+    error: tuple[str, str] | None = None
     trace: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,118 @@
+"""The files of a run directory as versioned schemas.
+
+run.json       what was asked, with which versions, and hashes of code, graph, split and prompts
+records.jsonl  one row per question and repeat, appended when it is answered; the last row of a question counts
+calls.jsonl    one row per model call, appended when its reply comes
+metrics.json   scores, ledger and cost, written when the run ends or stops
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA_VERSION = 1
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    schema_version: int = SCHEMA_VERSION
+
+
+class Hashes(BaseModel):
+    """What the results depend on besides the configuration."""
+
+    code: str
+    prompts: str
+    split: str
+    graph: str | None = None
+
+
+class RunInfo(_File):
+    """run.json."""
+
+    created: str
+    config: dict[str, Any]
+    method_settings: dict[str, Any]
+    model: str | None
+    uses_gold: bool
+    versions: dict[str, str]
+    hashes: Hashes
+    benchmark: dict[str, Any]
+    graph: dict[str, Any] | None = None
+
+
+class CallSummary(BaseModel):
+    """What a record says of each of its calls; the messages are in calls.jsonl."""
+
+    role: str
+    key: str
+    parse: Literal["ok", "repaired", "failed"] | None = None
+
+
+class RecordRow(BaseModel):
+    """One row of records.jsonl. ``at`` is seconds since the start of session number ``session``."""
+
+    model_config = ConfigDict(extra="forbid")
+    question_id: str
+    repeat: int
+    status: Literal["ok", "abstained", "closed_book", "parse_failed", "error"]
+    predictions: list[tuple[str, float | None]] = Field(default_factory=list)
+    raw: str = ""
+    evidence: list[list[tuple[str, str, str, float]]] = Field(default_factory=list)
+    gold: list[str]
+    score: float
+    calls: list[CallSummary] = Field(default_factory=list)
+    prompt_tokens: int | None = 0
+    completion_tokens: int | None = 0
+    cost_usd: float | None = None
+    seconds: float = 0.0
+    error: dict[str, str] | None = None
+    trace: dict[str, Any] = Field(default_factory=dict)
+    session: int = 0
+    at: float = 0.0
+
+
+class Ledger(BaseModel):
+    """asked = scored + unscored by reason. ``statuses`` splits the scored ones."""
+
+    asked: int
+    scored: int
+    unscored: dict[str, int] = Field(default_factory=dict)
+    statuses: dict[str, int] = Field(default_factory=dict)
+
+
+class Score(BaseModel):
+    """One metric over all asked questions, with its signature."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    n: int
+    signature: str
+    per_repeat: list[float] = Field(default_factory=list)
+
+
+class Cost(BaseModel):
+    """What the run took, all sessions together. None where it is not known."""
+
+    calls: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    usd: float | None
+    wall_seconds: float
+    calls_per_question: float
+    tokens_per_question: float | None
+    seconds_per_question: float
+
+
+class Metrics(_File):
+    """metrics.json."""
+
+    ledger: Ledger
+    scores: list[Score]
+    cost: Cost
+    complete: bool
+    stopped: str | None = None
