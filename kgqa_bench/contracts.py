@@ -35,12 +35,14 @@ class Method(Plugin):
     """A way to answer a question. Holds no state between questions, opens no file, reads no environment.
 
     Attributes:
+        uses_model: It asks a language model.
         uses_graph: It works on a graph: the run must have one.
         uses_gold: It is an oracle: the toolbox gives it the gold answer, and its rows are marked so.
         kinds: The kinds of question it can answer.
         prompts: Its prompt templates by role; they are hashed into the run's signature.
     """
 
+    uses_model: ClassVar[bool] = True
     uses_graph: ClassVar[bool] = False
     uses_gold: ClassVar[bool] = False
     kinds: ClassVar[frozenset[QuestionKind]] = frozenset({"choice", "boolean", "entities"})

@@ -22,19 +22,27 @@ class Toolbox:
 
     Attributes:
         llm: The model, bound to this question.
-        rng: Random numbers seeded by run seed, question id and repeat.
+        seed: Seeds ``rng``: run seed, question id and repeat.
         trace: Free, JSON-able facts about how the question was answered (rounds, K, hops, …).
         gold: Only for a method that declares ``uses_gold``; None for every other.
     """
 
     llm: Llm
-    rng: random.Random
+    seed: str
     load_graph: Callable[[], Graph] | None = None
     load_embedder: Callable[[], Embedder] | None = None
     load_linker: Callable[[], Linker] | None = None
     load_exemplars: Callable[[], Sequence[Item]] | None = None
     trace: dict[str, Any] = field(default_factory=dict)
     gold: Gold | None = None
+    _rng: random.Random | None = None
+
+    @property
+    def rng(self) -> random.Random:
+        """Random numbers of this question alone; the same in every run with the same seed."""
+        if self._rng is None:
+            self._rng = random.Random(self.seed)
+        return self._rng
 
     @property
     def graph(self) -> Graph:
