@@ -20,7 +20,8 @@ class Message(TypedDict):
 class Request:
     """One completion asked of a client: everything that may change the reply, and so the cache key.
 
-    ``sample`` numbers independent draws of otherwise equal requests; ``seed`` is derived from it.
+    ``sample`` numbers independent draws of otherwise equal requests; ``seed`` is derived from it, the run's
+    seed, the question and the repeat. ``role`` is what the call is for, as ``Llm.call`` names it.
     """
 
     model: str
@@ -33,11 +34,15 @@ class Request:
     seed: int | None = None
     sample: int = 0
     extra: Mapping[str, Any] | None = None  # the model's own settings, such as enable_thinking
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A client's reply. Token counts are None where the server gives none, cost where no price is known."""
+    """A client's reply. Token counts are None where the server gives none, cost where no price is known.
+
+    ``seconds`` is given only by a client that knows better than the clock what the call took, as a replay does.
+    """
 
     text: str
     finish_reason: str | None = None
@@ -45,10 +50,15 @@ class Completion:
     completion_tokens: int | None = None
     cost_usd: float | None = None
     reasoning: str | None = None
+    seconds: float | None = None
 
 
 class Client(Protocol):
-    """One model behind one interface. Raises ``ModelError`` and nothing else for a failed call."""
+    """One model behind one interface. Raises ``ModelError`` and nothing else for a failed call.
+
+    A client whose replies all carry ``cost_usd`` says so with an attribute ``price_known = True``; without it a
+    run with a budget of money is refused at its start.
+    """
 
     model: str
 
