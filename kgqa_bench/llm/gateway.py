@@ -145,7 +145,6 @@ class BoundLlm:
 
     Attributes:
         calls: Every call, replayed ones included, in the order in which they were asked.
-        fresh: Those really made by this process: the ones still to be written to calls.jsonl.
     """
 
     def __init__(self, gateway: Gateway, question_id: str, repeat: int) -> None:
@@ -153,7 +152,6 @@ class BoundLlm:
         self.question_id = question_id
         self.repeat = repeat
         self.calls: list[Call] = []
-        self.fresh: list[Call] = []
 
     async def call(
         self,
@@ -241,7 +239,6 @@ class BoundLlm:
             _count(call, completion)
             gateway.usage.add_reply(call.prompt_tokens, call.completion_tokens, call.cost_usd)
         finally:
-            self.fresh.append(call)
             if gateway.on_call is not None:
                 gateway.on_call(self, call)
 

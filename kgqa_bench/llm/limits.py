@@ -6,10 +6,12 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-
-from aiolimiter import AsyncLimiter
+from typing import TYPE_CHECKING
 
 from kgqa_bench.errors import ConfigError
+
+if TYPE_CHECKING:
+    from aiolimiter import AsyncLimiter
 
 OnWait = Callable[[float, str], None]
 """Told the seconds (an estimate where the limit is per minute) and the reason of a wait that begins."""
@@ -51,14 +53,8 @@ class Limiter:
         self.slots = asyncio.Semaphore(limits.concurrency)
         self._on_wait = on_wait
         self._paused_until = 0.0
-        self._rates = [
-            (AsyncLimiter(rate, _MINUTE), reason)
-            for rate, reason in (
-                (limits.requests_per_minute, "requests per minute"),
-                (limits.tokens_per_minute, "tokens per minute"),
-            )
-            if rate is not None
-        ]
+        self._requests = _per_minute(limits.requests_per_minute)
+        self._tokens = _per_minute(limits.tokens_per_minute)
 
     async def turn(self, tokens: Callable[[], int]) -> None:
         """Wait until a request may be sent: every request, retries too, passes here.
@@ -66,14 +62,18 @@ class Limiter:
         Args:
             tokens: Estimates what the request will use; asked only where tokens are limited.
         """
-        for limiter, reason in self._rates:
-            wanted = 1.0 if reason.startswith("requests") else float(tokens())
-            amount = min(wanted, limiter.max_rate)  # more than a minute's worth could never be had
-            if not limiter.has_capacity(amount):
-                self.waiting(amount * _MINUTE / limiter.max_rate, reason)
-            await limiter.acquire(amount)
+        if self._requests is not None:
+            await self._acquire(self._requests, 1, "limit of requests per minute")
+        if self._tokens is not None:
+            await self._acquire(self._tokens, tokens(), "limit of tokens per minute")
         while (left := self._paused_until - time.monotonic()) > 0:
             await asyncio.sleep(left)
+
+    async def _acquire(self, limiter: AsyncLimiter, amount: float, reason: str) -> None:
+        amount = min(amount, limiter.max_rate)  # more than a minute's worth could never be had
+        if not limiter.has_capacity(amount):
+            self.waiting(amount * _MINUTE / limiter.max_rate, reason)
+        await limiter.acquire(amount)
 
     def pause(self, seconds: float) -> float:
         """The server asked for a pause: no request starts before it ends. Returns the seconds granted."""
@@ -88,3 +88,11 @@ class Limiter:
         """Tell whoever shows progress that a wait begins."""
         if self._on_wait is not None:
             self._on_wait(seconds, reason)
+
+
+def _per_minute(rate: float | None) -> AsyncLimiter | None:
+    if rate is None:
+        return None
+    from aiolimiter import AsyncLimiter
+
+    return AsyncLimiter(rate, _MINUTE)

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import orjson
+
+from kgqa_bench.contracts import ModelOptions, ModelSource
 from kgqa_bench.domain import Call
+from kgqa_bench.errors import ModelError, RunDirectoryError
 from kgqa_bench.llm.budget import Usage
+from kgqa_bench.llm.keys import likelihood_key, request_key
+from kgqa_bench.llm.types import Completion, Message, Request
 
 
 class StoredReply(NamedTuple):
@@ -77,3 +86,79 @@ class ReplayStore:
     def failure(self, key: str) -> StoredReply | None:
         """The last failed call with this key, or None."""
         return self._failures.get(key)
+
+
+class ReplayClient:
+    """Serves the recorded calls of a run, so that it can be repeated without its model.
+
+    Args:
+        model: The recorded run's model, which is in the keys of its calls.
+        store: The recorded calls.
+        run: Where they were recorded, for messages.
+    """
+
+    def __init__(self, model: str, store: ReplayStore, run: Path) -> None:
+        self.model = model
+        self.price_known = store.usage.unpriced == 0
+        self._store = store
+        self._run = run
+        self._served: Counter[str] = Counter()
+
+    async def complete(self, request: Request) -> Completion:
+        """The recorded reply, with the tokens, cost and seconds of then; or the recorded failure."""
+        stored = self._take(request_key(replace(request, model=self.model)))
+        return Completion(
+            stored.reply or "",
+            stored.finish_reason,
+            stored.prompt_tokens,
+            stored.completion_tokens,
+            stored.cost_usd,
+            stored.thinking,
+            stored.seconds,
+        )
+
+    async def log_likelihoods(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
+        """The recorded likelihoods."""
+        scores: list[float] = orjson.loads(
+            self._take(likelihood_key(self.model, messages, continuations)).reply or ""
+        )
+        return scores
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+    def _take(self, key: str) -> StoredReply:
+        stored = self._store.get(key, self._served[key])
+        if stored is not None:
+            self._served[key] += 1
+            return stored
+        failure = self._store.failure(key)
+        if failure is not None and failure.error is not None:
+            reason, _, message = failure.error.partition(": ")
+            raise ModelError(message, reason=reason)
+        raise ModelError(
+            f"{self._run} holds no recorded reply to this call.",
+            reason="unavailable",
+            hint="A replay needs the recorded run's method, benchmark, seed and settings.",
+        )
+
+
+class ReplaySource(ModelSource):
+    """A recorded run: ``replay/RUN`` answers from RUN/calls.jsonl, without a model."""
+
+    def open(self, name: str, options: ModelOptions) -> ReplayClient:
+        """A client for the run directory ``name``.
+
+        Raises:
+            RunDirectoryError: It is none, is damaged, or was made by a method that asks no model.
+        """
+        from kgqa_bench.run.directory import read_calls, read_info
+
+        run = Path(name).expanduser()
+        model = read_info(run).model
+        if model is None:
+            raise RunDirectoryError(f"{run} has no model calls to replay: its method asks no model.")
+        store = ReplayStore()
+        for row in read_calls(run):
+            store.add(row["key"], row)
+        return ReplayClient(model, store, run)

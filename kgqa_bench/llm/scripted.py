@@ -1,0 +1,136 @@
+"""``scripted/FILE``: replies written down in a file, for tests and demonstrations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from kgqa_bench.contracts import ModelOptions, ModelSource
+from kgqa_bench.errors import DataError, DataNotFoundError, ModelError
+from kgqa_bench.llm.types import Completion, Request
+
+_EXCERPT = 80
+
+
+class Rule(BaseModel):
+    """One line of a script. The first rule that fits a call answers it.
+
+    Attributes:
+        role: The call's role (``proponent``, …); None fits every role.
+        contains: Texts that must all occur in the call's messages.
+        reply: The reply; of a list, sample number n gets the n-th (beyond the end it starts again).
+        finish_reason: ``stop``, or ``length`` for a reply cut at the token limit.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    role: str | None = None
+    contains: str | tuple[str, ...] = ()
+    reply: str | tuple[str, ...]
+    finish_reason: str = "stop"
+
+    def fits(self, role: str, text: str) -> bool:
+        """Whether the rule answers a call of this role and text."""
+        wanted = (self.contains,) if isinstance(self.contains, str) else self.contains
+        return self.role in (None, role) and all(part in text for part in wanted)
+
+    def choose(self, sample: int) -> str:
+        """The reply for a sample number."""
+        return self.reply if isinstance(self.reply, str) else self.reply[sample % len(self.reply)]
+
+
+class ScriptedClient:
+    """Answers by rules. Tokens are counted as words; a call costs nothing."""
+
+    price_known = True
+
+    def __init__(self, model: str, rules: list[Rule]) -> None:
+        self.model = model
+        self.rules = rules
+
+    async def complete(self, request: Request) -> Completion:
+        """The reply of the first rule that fits. ModelError where none does."""
+        text = "\n".join(message["content"] for message in request.messages)
+        for rule in self.rules:
+            if rule.fits(request.role, text):
+                reply = rule.choose(request.sample)
+                return Completion(reply, rule.finish_reason, len(text.split()), len(reply.split()), 0.0)
+        last = request.messages[-1]["content"] if request.messages else ""
+        raise ModelError(
+            f"{self.model} has no rule for a call of role {request.role!r} that ends in {last[-_EXCERPT:]!r}.",
+            reason="unavailable",
+            hint="Add a rule; one with a reply only, at the end, fits every call.",
+        )
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+class ScriptedSource(ModelSource):
+    """Replies from a file of rules (JSON lines or YAML), for tests and demonstrations."""
+
+    def open(self, name: str, options: ModelOptions) -> ScriptedClient:
+        """A client for the script file ``name``. DataError names file and line of a malformed rule."""
+        path = Path(name).expanduser()
+        return ScriptedClient(f"scripted/{name}", read_script(path))
+
+
+def read_script(path: Path) -> list[Rule]:
+    """The rules of a script: one JSON object a line, or with the ending .yaml / .yml a list of mappings.
+
+    Raises:
+        DataNotFoundError: There is no such file.
+        DataError: A rule is malformed, or there is none.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, IsADirectoryError) as problem:
+        raise DataNotFoundError(
+            f"There is no script {path}.", hint="Give scripted/FILE with a file of rules."
+        ) from problem
+    except (OSError, UnicodeDecodeError) as problem:
+        raise DataError(f"cannot be read: {problem}.", file=path) from problem
+    rows = _yaml_rows(path, text) if path.suffix in (".yaml", ".yml") else _json_rows(path, text)
+    rules = []
+    for line, row in rows:
+        try:
+            rule = Rule.model_validate(row)
+        except ValidationError as problem:
+            first = problem.errors()[0]
+            where = ".".join(str(part) for part in first["loc"][:1])
+            raise DataError(f"{where or 'rule'}: {first['msg']}.", file=path, line=line) from problem
+        if not rule.reply and not isinstance(rule.reply, str):
+            raise DataError("reply: the list is empty.", file=path, line=line)
+        rules.append(rule)
+    if not rules:
+        raise DataError("holds no rule.", file=path)
+    return rules
+
+
+def _json_rows(path: Path, text: str) -> Iterator[tuple[int, Any]]:
+    for line, row in enumerate(text.split("\n"), 1):
+        if row.strip():
+            try:
+                yield line, orjson.loads(row)
+            except orjson.JSONDecodeError as problem:
+                raise DataError(f"not valid JSON: {problem}.", file=path, line=line) from problem
+
+
+def _yaml_rows(path: Path, text: str) -> Iterator[tuple[int, Any]]:
+    import yaml
+
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        rows = yaml.safe_load(text)
+    except yaml.YAMLError as problem:
+        mark = getattr(problem, "problem_mark", None)
+        line = mark.line + 1 if mark is not None else None
+        raise DataError(f"not valid YAML: {getattr(problem, 'problem', problem)}.", file=path, line=line) from problem
+    if not isinstance(rows, list) or not isinstance(node, yaml.SequenceNode):
+        raise DataError("a list of rules is expected.", file=path)
+    for item, row in zip(node.value, rows, strict=True):
+        yield item.start_mark.line + 1, row
