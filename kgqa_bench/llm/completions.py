@@ -37,9 +37,10 @@ def request_body(request: Request, model: str) -> bytes:
     if request.seed is not None:
         body["seed"] = request.seed
     if request.schema is not None:
+        strict = request.schema.get("additionalProperties") is False  # OpenAI refuses other schemas as strict
         body["response_format"] = {
             "type": "json_schema",
-            "json_schema": {"name": "reply", "schema": request.schema, "strict": True},
+            "json_schema": {"name": "reply", "schema": request.schema, "strict": strict},
         }
     if request.extra:
         body.update(request.extra)

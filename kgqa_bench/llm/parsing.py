@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, Generic, NamedTuple, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
+from kgqa_bench.domain import ParseOutcome
+
+Form = TypeVar("Form", bound=BaseModel)
+
+_FENCE = re.compile(r"```(?:json)?\s*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
 _BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
 _OPEN, _CLOSE = "<think>", "</think>"
 
@@ -42,3 +50,57 @@ def split_thinking(reply: str) -> Thinking:
         blocks.append(rest.replace(_OPEN, "").strip())
         text = ""
     return Thinking(text.strip(), "\n\n".join(filter(None, blocks)), bool(opened))
+
+
+class Parsed(NamedTuple, Generic[Form]):
+    """A reply read against a form.
+
+    Attributes:
+        value: What was read; None where the outcome is ``failed``.
+        outcome: ``ok`` where the reply is exactly the form's JSON, ``repaired`` where prose stood around it or its
+            JSON was broken, ``failed`` where nothing in it has the form.
+        problem: Why it failed.
+    """
+
+    value: Form | None
+    outcome: ParseOutcome
+    problem: str | None = None
+
+
+def parse_json(text: str, form: type[Form]) -> Parsed[Form]:
+    """Read a reply's text (without its thinking block, see ``Reply.text``) as ``form``.
+
+    Of several JSON objects that have the form the last one counts: models put their drafts first.
+    """
+    try:
+        return Parsed(form.model_validate_json(text), "ok")
+    except ValidationError as error:
+        problem = _describe(error)
+    for candidate in _candidates(text):
+        try:
+            return Parsed(form.model_validate(candidate), "repaired")
+        except ValidationError as error:
+            problem = _describe(error)
+    return Parsed(None, "failed", problem)
+
+
+def _candidates(text: str) -> Iterator[Any]:
+    """JSON values found in the text, the most likely answer first."""
+    import json_repair
+
+    for part in [*reversed(_FENCE.findall(text)), text]:
+        if "{" not in part and "[" not in part:  # prose: a repair would only make something up
+            continue
+        try:
+            value = json_repair.loads(part)
+        except (RecursionError, ValueError):
+            continue
+        yield value
+        if isinstance(value, list):  # several values in one text come as a list
+            yield from reversed(value)
+
+
+def _describe(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]
