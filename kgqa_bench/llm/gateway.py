@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, cast
 
@@ -84,8 +84,8 @@ class Gateway:
         self.client = client
         self.model = model or client.model
         self.sampling = sampling or Sampling()
-        self.replay = replay or ReplayStore()
-        self.guard = BudgetGuard(budget or Budget(), self.replay.usage)
+        self.replay = ReplayStore() if replay is None else replay
+        self.guard = BudgetGuard(budget or Budget(), replace(self.replay.usage))
         self.limiter = Limiter(limits or Limits(), on_wait)
         self.retry = retry or RetryPolicy()
         self.seed = seed
