@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
-from kgqa_bench.contracts import Benchmark, GraphSource, Method, Metric, ModelSource, Plugin
-from kgqa_bench.errors import PluginError, UnknownNameError
+from pydantic import ValidationError
+
+from kgqa_bench.contracts import Benchmark, GraphSource, Method, Metric, ModelSource, Plugin, PluginSettings
+from kgqa_bench.errors import ConfigError, PluginError, UnknownNameError, suggest
 
 Kind = Literal["methods", "benchmarks", "graphs", "models", "metrics"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+
+S = TypeVar("S", bound=PluginSettings)
 
 _CONTRACTS: dict[Kind, type[Plugin]] = {
     "methods": Method,
@@ -77,25 +81,21 @@ def create(kind: Kind, name: str, settings: dict[str, Any] | None = None) -> Any
 
 def configure(plugin: type[Plugin], settings: dict[str, Any]) -> Plugin:
     """An instance of ``plugin`` with checked settings. ConfigError names the setting at fault."""
-    from pydantic import ValidationError
+    return plugin(checked_settings(plugin.__name__, plugin.Settings, settings))
 
-    from kgqa_bench.errors import ConfigError, suggest
 
-    known = plugin.Settings.model_fields
+def checked_settings(owner: str, model: type[S], settings: dict[str, Any]) -> S:
+    """``settings`` as an instance of ``model``. ConfigError names the setting at fault and its ``owner``."""
+    known = model.model_fields
     for key in settings:
         if key not in known:
             near = suggest(key, known)
-            raise ConfigError(
-                f"{plugin.__name__} has no setting {key!r}.",
-                hint=(
-                    f"Did you mean {', '.join(near)}?" if near else f"It has: {', '.join(sorted(known)) or 'none'}."
-                ),
-            )
+            hint = f"Did you mean {', '.join(near)}?" if near else f"It has: {', '.join(sorted(known)) or 'none'}."
+            raise ConfigError(f"There is no setting {key!r} of {owner}.", hint=hint)
     try:
-        return plugin(plugin.Settings(**settings))
+        return model(**settings)
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(
-            f"{plugin.__name__}: setting {where!r}: {first['msg']} (got {first.get('input')!r})."
-        ) from problem
+        message = f"{owner}: setting {where!r}: {first['msg']} (got {first.get('input')!r})."
+        raise ConfigError(message) from problem

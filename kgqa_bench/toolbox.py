@@ -10,10 +10,31 @@ from typing import Any, TypeVar
 from kgqa_bench.domain import Gold, Item, Question
 from kgqa_bench.errors import ConfigError
 from kgqa_bench.graph.protocol import Graph
-from kgqa_bench.llm.types import Llm
+from kgqa_bench.llm.types import Llm, Message, Reply
 from kgqa_bench.text.types import Embedder, Linker
 
 T = TypeVar("T")
+
+
+class NoModel:
+    """Stands where a method that declares ``uses_model = False`` has no model. Every call is a ConfigError."""
+
+    async def call(self, role: str, messages: Sequence[Message], **settings: Any) -> Reply:
+        """Refuse."""
+        raise self._refusal()
+
+    async def log_likelihoods(
+        self, role: str, messages: Sequence[Message], continuations: Sequence[str]
+    ) -> list[float]:
+        """Refuse."""
+        raise self._refusal()
+
+    @staticmethod
+    def _refusal() -> ConfigError:
+        return ConfigError("This method asks a model although it declares that it uses none (`uses_model`).")
+
+
+NO_MODEL: Llm = NoModel()
 
 
 @dataclass(slots=True)

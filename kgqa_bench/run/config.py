@@ -16,6 +16,8 @@ MODEL_VARIABLE = "KGQA_BENCH_MODEL"
 # --set PREFIX.KEY=VALUE reaches the settings of …; without a prefix, the method's
 SCOPES = ("benchmark", "graph", "model", "linker")
 
+_FREE = frozenset({"out", "data", "concurrency", "budget_usd", "budget_tokens", "budget_calls"})
+
 
 class RunConfig(BaseModel):
     """The settings of one run. Field names are the long flags of ``kgqa-bench run``.
@@ -64,10 +66,13 @@ class RunConfig(BaseModel):
             return {key: value for key, value in self.set.items() if key.partition(".")[0] not in SCOPES}
         return {key[len(scope) + 1 :]: value for key, value in self.set.items() if key.startswith(f"{scope}.")}
 
-    def identity(self) -> dict[str, Any]:
-        """What may not change when a run is continued: all but where it is written and how fast it goes."""
-        free = {"out", "concurrency", "data", "budget_usd", "budget_tokens", "budget_calls"}
-        return self.model_dump(mode="json", exclude=free)
+
+def identity(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a dumped ``RunConfig`` that may not change when a run is continued.
+
+    Left out are where it is written, where its data lies (the hashes speak for that) and how far it may go.
+    """
+    return {key: value for key, value in config.items() if key not in _FREE}
 
 
 def make_config(values: Mapping[str, Any], *, where: str = "the command line") -> RunConfig:

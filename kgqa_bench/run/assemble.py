@@ -1,0 +1,170 @@
+"""From a configuration to everything a run needs: plugins, questions, graph, hashes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+import kgqa_bench
+from kgqa_bench import registry
+from kgqa_bench.contracts import Benchmark, BenchmarkData, Method
+from kgqa_bench.domain import Item
+from kgqa_bench.errors import ConfigError, DataError, UnknownNameError
+from kgqa_bench.run.config import DEFAULT_MODEL, MODEL_VARIABLE, RunConfig
+from kgqa_bench.run.resources import Resources
+from kgqa_bench.run.schema import Hashes, RunInfo
+from kgqa_bench.storage import data_folder
+
+
+@dataclass
+class Plan:
+    """A run ready to start.
+
+    Attributes:
+        config: The configuration with its defaults filled in.
+        method_name: The method's registered name.
+        method: The method.
+        benchmark_name: The benchmark's registered name, or the question file's name.
+        data: The loaded benchmark.
+        items: The questions asked, after --limit and --questions.
+        resources: Graph, embedder, linker and solved examples.
+    """
+
+    config: RunConfig
+    method_name: str
+    method: Method
+    benchmark_name: str
+    data: BenchmarkData
+    items: tuple[Item, ...]
+    resources: Resources
+
+    @property
+    def model_name(self) -> str | None:
+        """The model asked, or None for a method that asks none."""
+        return self.config.model if self.method.uses_model else None
+
+    def info(self) -> RunInfo:
+        """What run.json records."""
+        graph = self.resources.load_graph() if self.method.uses_graph else None
+        return RunInfo(
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            config=self.config.model_dump(mode="json"),
+            method_settings=self.method.settings.model_dump(mode="json"),
+            model=self.model_name,
+            uses_gold=self.method.uses_gold,
+            versions={
+                "kgqa-bench": kgqa_bench.__version__,
+                "python": platform.python_version(),
+                "platform": sys.platform,
+            },
+            hashes=Hashes(
+                code=code_hash(),
+                prompts=_digest(dict(sorted(self.method.prompts.items()))),
+                split=_digest([_item_parts(item) for item in self.items]),
+                graph=graph.fingerprint if graph is not None else None,
+            ),
+            benchmark={
+                "name": self.benchmark_name,
+                "asked": len(self.items),
+                "loaded": len(self.data.items),
+                "provenance": dict(self.data.provenance),
+            },
+            graph=None
+            if graph is None
+            else {
+                "name": self.config.graph,
+                "entities": graph.num_entities,
+                "relations": graph.num_relations,
+                "triples": graph.num_triples,
+                "provenance": dict(graph.provenance),
+            },
+        )
+
+
+def assemble(config: RunConfig) -> Plan:
+    """Resolve names and defaults, load the questions.
+
+    Raises:
+        UnknownNameError, ConfigError: A name or a setting is wrong.
+        DataNotFoundError, DataError: The questions cannot be had, or are malformed.
+    """
+    method: Method = registry.create("methods", config.method, config.scoped(None))
+    benchmark_name, benchmark = _benchmark(config)
+    data = benchmark.load(data_folder(config.data), config.seed)
+    items = _select(data.items, config)
+    kinds = {item.question.kind for item in items}
+    if not kinds <= method.kinds:
+        raise ConfigError(
+            f"{config.method} answers questions of kind {', '.join(sorted(method.kinds))}; "
+            f"{benchmark_name} has {', '.join(sorted(kinds - method.kinds))}."
+        )
+    filled = config.model_copy(
+        update={
+            "model": (config.model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL) if method.uses_model else None,
+            "graph": (config.graph or benchmark.graph) if method.uses_graph else None,
+        }
+    )
+    resources = Resources(filled, benchmark_name, data.exemplars)
+    return Plan(filled, registry.normalise(config.method), method, benchmark_name, data, items, resources)
+
+
+def _benchmark(config: RunConfig) -> tuple[str, Benchmark]:
+    settings = config.scoped("benchmark")
+    if config.benchmark.endswith((".jsonl", ".jsonl.gz")):
+        from kgqa_bench.run.question_file import QuestionFile
+
+        return Path(config.benchmark).name, QuestionFile(Path(config.benchmark))
+    try:
+        benchmark: Benchmark = registry.create("benchmarks", config.benchmark, settings)
+    except UnknownNameError as problem:
+        if Path(config.benchmark).exists():
+            problem.hint = "A file of your own questions must end in .jsonl."
+        raise
+    return registry.normalise(config.benchmark), benchmark
+
+
+def _select(items: tuple[Item, ...], config: RunConfig) -> tuple[Item, ...]:
+    seen: set[str] = set()
+    for item in items:
+        if item.question.id in seen:
+            raise DataError(f"{config.benchmark}: two questions have this id.", row=item.question.id)
+        seen.add(item.question.id)
+    if config.questions is not None:
+        for question_id in config.questions:
+            if question_id not in seen:
+                raise UnknownNameError("question", question_id, seen)
+        wanted = set(config.questions)
+        items = tuple(item for item in items if item.question.id in wanted)
+    items = items[: config.limit]
+    if not items:
+        raise ConfigError(f"{config.benchmark} has no question to ask.")
+    return items
+
+
+def _item_parts(item: Item) -> list[Any]:
+    question = item.question
+    options = [[option.label, option.text] for option in question.options]
+    return [question.id, question.kind, question.text, options, question.topic_entities, item.gold.answers]
+
+
+def _digest(value: Any) -> str:
+    return hashlib.blake2b(orjson.dumps(value), digest_size=16).hexdigest()
+
+
+def code_hash() -> str:
+    """Hash of all Python sources of the installed package, plugins of other distributions apart."""
+    hasher = hashlib.blake2b(digest_size=16)
+    for package in ("kgqa_bench", "kgqa_bench.benchmarks", "kgqa_bench.methods"):
+        root = Path(import_module(package).__path__[0])
+        for file in sorted(root.rglob("*.py")):
+            hasher.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes() + b"\0")
+    return hasher.hexdigest()

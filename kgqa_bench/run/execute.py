@@ -1,0 +1,203 @@
+"""Runs a configuration from start to end: new or continued, to its last file."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kgqa_bench import registry
+from kgqa_bench.contracts import Metric
+from kgqa_bench.domain import Item
+from kgqa_bench.errors import BudgetExceededError, KgqaBenchError, RunDirectoryError
+from kgqa_bench.run.assemble import Plan, assemble
+from kgqa_bench.run.config import RunConfig, identity
+from kgqa_bench.run.directory import METRICS, RUN, RunDirectory, read_calls, read_info, read_metrics, read_records
+from kgqa_bench.run.progress import Progress, default_progress
+from kgqa_bench.run.schema import Metrics, RunInfo
+from kgqa_bench.run.summary import HEADLINE, summarise
+
+if TYPE_CHECKING:
+    from kgqa_bench.llm.gateway import Gateway
+    from kgqa_bench.llm.replay import ReplayStore
+
+log = logging.getLogger(__name__)
+RUNS = Path("runs")
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A run that has ended: its directory, what was asked, and its figures."""
+
+    path: Path
+    info: RunInfo
+    metrics: Metrics
+    error: KgqaBenchError | None = None
+
+
+def execute(config: RunConfig, *, progress: Progress | None = None) -> RunResult:
+    """Run ``config``, or continue its run where one was interrupted.
+
+    A stop by budget, Ctrl-C or a model out of reach still writes metrics.json over what was answered, with
+    ``stopped`` and ``error`` saying why.
+
+    Raises:
+        KgqaBenchError: Nothing could be started, or the directory cannot be written.
+    """
+    plan = assemble(config)
+    info = plan.info()
+    path = choose_directory(plan)
+    with RunDirectory(path) as directory:
+        state = _resume(path, info)
+        if state.info is None:
+            directory.write_info(info)
+        else:
+            info = state.info
+        stopped, error = _work(plan, directory, state, progress or default_progress())
+        metrics = summarise(path, stopped=stopped)
+        directory.write_metrics(metrics)
+    return RunResult(path, info, metrics, error)
+
+
+def choose_directory(plan: Plan) -> Path:
+    """--out; else the newest unfinished run of the same configuration under runs/; else a new one there."""
+    if plan.config.out is not None:
+        return plan.config.out
+    name = f"{plan.method_name}-{Path(plan.benchmark_name).stem}"
+    for path in sorted(RUNS.glob(f"*-{name}"), reverse=True):
+        if (path / RUN).exists() and _unfinished(path, plan.config):
+            log.warning("Continuing %s, an unfinished run of the same configuration (--out starts another).", path)
+            return path
+    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
+    path = RUNS / f"{stamp}-{name}"
+    counter = 1
+    while path.exists():
+        counter += 1
+        path = RUNS / f"{stamp}.{counter}-{name}"
+    return path
+
+
+@dataclass
+class _State:
+    """What an earlier part of the run left."""
+
+    info: RunInfo | None
+    done: set[tuple[str, int]]
+    replay: ReplayStore
+    session: int
+
+
+def _unfinished(path: Path, config: RunConfig) -> bool:
+    try:
+        same = identity(read_info(path).config) == identity(config.model_dump(mode="json"))
+        return same and not ((path / METRICS).exists() and read_metrics(path).complete)
+    except RunDirectoryError:
+        return False
+
+
+def _resume(path: Path, info: RunInfo) -> _State:
+    """What the directory already holds. RunDirectoryError where it belongs to another run."""
+    from kgqa_bench.llm.replay import ReplayStore
+
+    replay = ReplayStore()
+    if not (path / RUN).exists():
+        if any(read_records(path)):
+            raise RunDirectoryError(f"{path} has records but no run.json.", hint="Choose another --out.")
+        return _State(None, set(), replay, 0)
+    earlier = read_info(path)
+    _require_same(path, earlier, info)
+    done: dict[tuple[str, int], bool] = {}
+    session = 0
+    for row in read_records(path):
+        done[row.question_id, row.repeat] = row.error is None
+        session = max(session, row.session + 1)
+    for call in read_calls(path):
+        replay.add(call["key"], call)
+    return _State(earlier, {key for key, answered in done.items() if answered}, replay, session)
+
+
+def _require_same(path: Path, earlier: RunInfo, now: RunInfo) -> None:
+    for what in ("config", "method_settings", "hashes"):
+        before, after = (_comparable(info, what) for info in (earlier, now))
+        if before == after:
+            continue
+        changed = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+        details = ", ".join(f"{key} was {before.get(key)!r}, is {after.get(key)!r}" for key in changed)
+        raise RunDirectoryError(
+            f"{path} holds a run with another {what.replace('_', ' ')}: {details}.",
+            hint="Choose another --out, or give the command it was started with.",
+        )
+
+
+def _comparable(info: RunInfo, what: str) -> dict[str, Any]:
+    value: dict[str, Any] = info.model_dump(mode="json")[what]
+    return identity(value) if what == "config" else value
+
+
+def _work(
+    plan: Plan, directory: RunDirectory, state: _State, progress: Progress
+) -> tuple[str | None, KgqaBenchError | None]:
+    """Answer what is not answered yet. Returns why it stopped early, and the error that stopped it."""
+    total = len(plan.items) * plan.config.repeats
+    progress.start(total, len(state.done))
+    try:
+        if len(state.done) < total:
+            asyncio.run(_answer(plan, directory, state, progress))
+    except BudgetExceededError as problem:
+        return "budget", problem
+    except KeyboardInterrupt:
+        return "interrupted", None
+    except KgqaBenchError as problem:
+        return type(problem).__name__, problem
+    finally:
+        progress.finish()
+    return None, None
+
+
+async def _answer(plan: Plan, directory: RunDirectory, state: _State, progress: Progress) -> None:
+    from kgqa_bench.run.runner import Runner
+
+    metric: Metric = registry.create("metrics", HEADLINE)
+    gateway = _gateway(plan, directory, state.replay, progress) if plan.model_name is not None else None
+    try:
+        runner = Runner(plan, gateway, directory, metric, progress, state.session)
+        await runner.run(_pending(plan, state.done))
+    finally:
+        if gateway is not None:
+            await gateway.close()
+
+
+def _pending(plan: Plan, done: set[tuple[str, int]]) -> Iterator[tuple[Item, int]]:
+    for repeat in range(plan.config.repeats):
+        for item in plan.items:
+            if (item.question.id, repeat) not in done:
+                yield item, repeat
+
+
+def _gateway(plan: Plan, directory: RunDirectory, replay: ReplayStore, progress: Progress) -> Gateway:
+    from kgqa_bench.llm.budget import Budget
+    from kgqa_bench.llm.gateway import Gateway
+    from kgqa_bench.llm.resolve import open_model
+    from kgqa_bench.run.model_settings import model_setup
+    from kgqa_bench.run.runner import call_row
+
+    config = plan.config
+    model = plan.model_name or ""
+    setup = model_setup(config)
+    client = open_model(model, setup.options, setup.source)
+    return Gateway(
+        client,
+        model=model,
+        sampling=setup.sampling,
+        budget=Budget(config.budget_usd, config.budget_tokens, config.budget_calls),
+        limits=setup.limits,
+        retry=setup.retry,
+        replay=replay,
+        seed=config.seed,
+        on_wait=progress.wait,
+        on_call=lambda llm, call: directory.calls.append(call_row(llm, call)),
+    )

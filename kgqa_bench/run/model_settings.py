@@ -1,0 +1,70 @@
+"""``--set model.…``: what of it is sampling, what limits and retries, and what is the model source's own."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from pydantic import Field
+
+from kgqa_bench import registry
+from kgqa_bench.contracts import ModelOptions, PluginSettings
+from kgqa_bench.llm.gateway import Sampling
+from kgqa_bench.llm.limits import Limits
+from kgqa_bench.llm.retry import RetryPolicy
+from kgqa_bench.run.config import RunConfig
+from kgqa_bench.storage import data_folder
+
+
+class GatewaySettings(PluginSettings):
+    """Settings that hold for any model.
+
+    Attributes:
+        temperature: Overrides the method's; likewise max_tokens.
+        max_tokens: Most tokens of a reply.
+        top_p: Nucleus sampling.
+        extra: Further fields of each request, as the server knows them.
+        requests_per_minute: Most requests in any minute.
+        tokens_per_minute: Most tokens in any minute.
+        max_pause: Longest pause in seconds that one Retry-After imposes.
+        attempts: Requests for one call, the first included.
+        first_wait: Seconds before the second attempt; doubled for each further one.
+        max_wait: Longest wait in seconds between two attempts.
+        timeout: Seconds before a request is given up.
+    """
+
+    temperature: float | None = Field(default=None, ge=0)
+    max_tokens: int | None = Field(default=None, ge=1)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    extra: dict[str, Any] | None = None
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    max_pause: float = 60.0
+    attempts: int = Field(default=5, ge=1)
+    first_wait: float = Field(default=0.5, ge=0)
+    max_wait: float = Field(default=30.0, ge=0)
+    timeout: float = Field(default=120.0, gt=0)
+
+
+class ModelSetup(NamedTuple):
+    """How a run's model is opened and asked."""
+
+    sampling: Sampling
+    limits: Limits
+    retry: RetryPolicy
+    options: ModelOptions
+    source: dict[str, Any]
+
+
+def model_setup(config: RunConfig) -> ModelSetup:
+    """The parts of ``--set model.…``. ConfigError names a wrong one; unknown ones are the source's to judge."""
+    given = config.scoped("model")
+    general = {key: value for key, value in given.items() if key in GatewaySettings.model_fields}
+    source = {key: value for key, value in given.items() if key not in general}
+    settings = registry.checked_settings("the model gateway", GatewaySettings, general)
+    return ModelSetup(
+        Sampling(settings.temperature, settings.max_tokens, settings.top_p, settings.extra),
+        Limits(config.concurrency, settings.requests_per_minute, settings.tokens_per_minute, settings.max_pause),
+        RetryPolicy(settings.attempts, settings.first_wait, settings.max_wait),
+        ModelOptions(config.base_url, data_folder(config.data), config.concurrency, settings.timeout),
+        source,
+    )

@@ -1,0 +1,92 @@
+"""What methods share in a run: loaded when first asked for, once, by whichever thread asks first.
+
+Methods get at these loaders, so nothing here may lead to the evaluated questions and their gold answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from kgqa_bench import registry
+from kgqa_bench.domain import Item
+from kgqa_bench.errors import ConfigError
+from kgqa_bench.run.config import RunConfig
+from kgqa_bench.storage import data_folder
+
+if TYPE_CHECKING:
+    from kgqa_bench.graph.protocol import Graph
+    from kgqa_bench.text.types import Embedder, Linker
+
+
+class Resources:
+    """Graph, embedder, linker and solved examples of a run.
+
+    Args:
+        config: The run's configuration, its graph filled in.
+        benchmark_name: For messages.
+        exemplars: Loads solved questions; None where the benchmark has none.
+    """
+
+    def __init__(
+        self, config: RunConfig, benchmark_name: str, exemplars: Callable[[], Sequence[Item]] | None
+    ) -> None:
+        self._config = config
+        self._benchmark_name = benchmark_name
+        self._solved = exemplars
+        self._lock = RLock()
+
+    def load_graph(self) -> Graph:
+        """The run's graph. ConfigError where neither the run nor its benchmark names one."""
+        with self._lock:
+            return self._graph
+
+    def load_embedder(self) -> Embedder:
+        """The sentence embedder."""
+        with self._lock:
+            return self._embedder
+
+    def load_linker(self) -> Linker:
+        """The entity linker over the run's graph."""
+        with self._lock:
+            return self._linker
+
+    def load_exemplars(self) -> Sequence[Item]:
+        """Solved questions outside the evaluated ones. ConfigError where the benchmark has none."""
+        with self._lock:
+            return self._exemplars
+
+    @cached_property
+    def _graph(self) -> Graph:
+        from kgqa_bench.graph.open import open_graph
+
+        if self._config.graph is None:
+            raise ConfigError(
+                f"{self._config.method} works on a graph, and {self._benchmark_name} implies none.",
+                hint="Give --graph NAME or --graph FILE; `kgqa-bench list graphs` shows the names.",
+            )
+        return open_graph(self._config.graph, data_folder(self._config.data), self._config.scoped("graph"))
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        from kgqa_bench.text.embedder import load_embedder
+
+        return load_embedder(data=data_folder(self._config.data))
+
+    @cached_property
+    def _linker(self) -> Linker:
+        from kgqa_bench.text.linking import GraphLinker, LinkerSettings
+
+        settings = registry.checked_settings("the linker", LinkerSettings, self._config.scoped("linker"))
+        return GraphLinker(self.load_graph(), self.load_embedder, settings)
+
+    @cached_property
+    def _exemplars(self) -> Sequence[Item]:
+        if self._solved is None:
+            raise ConfigError(
+                f"{self._config.method} needs solved examples, and {self._benchmark_name} has none.",
+                hint='In a question file, mark some rows with "exemplar": true.',
+            )
+        return self._solved()

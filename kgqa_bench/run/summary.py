@@ -1,0 +1,106 @@
+"""Scores, ledger and cost of a run directory, from its files alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from kgqa_bench import registry
+from kgqa_bench.contracts import Metric
+from kgqa_bench.metrics.signature import signature
+from kgqa_bench.run.directory import read_calls, read_info, read_records
+from kgqa_bench.run.schema import Cost, Ledger, Metrics, RecordRow, RunInfo, Score
+
+HEADLINE = "accuracy"
+
+
+def summarise(path: Path, *, stopped: str | None = None) -> Metrics:
+    """Metrics of the run in ``path``; ``stopped`` says why it ended early, for the questions not reached.
+
+    Raises:
+        RunDirectoryError: Where a file is missing or damaged.
+    """
+    info = read_info(path)
+    rows: dict[tuple[str, int], RecordRow] = {}
+    sessions: dict[int, float] = {}
+    for row in read_records(path):
+        rows[row.question_id, row.repeat] = row
+        sessions[row.session] = max(row.at, sessions.get(row.session, 0.0))
+    ledger = _ledger(info, rows.values(), stopped)
+    metric: Metric = registry.create("metrics", HEADLINE)
+    return Metrics(
+        ledger=ledger,
+        scores=[_score(metric, info, rows)],
+        cost=_cost(path, rows.values(), sum(sessions.values())),
+        complete=ledger.asked == ledger.scored,
+        stopped=stopped,
+    )
+
+
+def _ledger(info: RunInfo, rows: Iterable[RecordRow], stopped: str | None) -> Ledger:
+    asked = info.benchmark["asked"] * info.config["repeats"]
+    statuses: Counter[str] = Counter()
+    unscored: Counter[str] = Counter()
+    for row in rows:
+        if row.error is None:
+            statuses[row.status] += 1
+        else:
+            unscored[row.error["reason"]] += 1
+    reached = statuses.total() + unscored.total()
+    if reached < asked:
+        unscored[f"not reached ({stopped or 'stopped'})"] = asked - reached
+    return Ledger(
+        asked=asked,
+        scored=statuses.total(),
+        unscored=dict(sorted(unscored.items())),
+        statuses=dict(sorted(statuses.items())),
+    )
+
+
+def _score(metric: Metric, info: RunInfo, rows: dict[tuple[str, int], RecordRow]) -> Score:
+    asked, repeats = info.benchmark["asked"], info.config["repeats"]
+    per_question: dict[str, float] = {}
+    per_repeat = [0.0] * repeats
+    for (question_id, repeat), row in rows.items():
+        per_question[question_id] = per_question.get(question_id, 0.0) + row.score / repeats
+        per_repeat[repeat] += row.score / asked
+    scores = list(per_question.values()) + [0.0] * (asked - len(per_question))
+    interval = metric.interval(scores)
+    return Score(
+        name=metric.name,
+        value=interval.value,
+        low=interval.low,
+        high=interval.high,
+        n=interval.n,
+        signature=signature(metric, info, asked=asked),
+        per_repeat=per_repeat if repeats > 1 else [],
+    )
+
+
+def _cost(path: Path, rows: Collection[RecordRow], wall_seconds: float) -> Cost:
+    calls, prompt, completion = 0, 0, 0
+    usd: float | None = 0.0
+    known = True
+    for call in read_calls(path):
+        calls += 1
+        if call.get("error"):
+            continue
+        if call["prompt_tokens"] is None or call["completion_tokens"] is None:
+            known = False
+        else:
+            prompt += call["prompt_tokens"]
+            completion += call["completion_tokens"]
+        cost = call["cost_usd"]
+        usd = None if usd is None or cost is None else usd + cost
+    answered = len(rows)
+    return Cost(
+        calls=calls,
+        prompt_tokens=prompt if known else None,
+        completion_tokens=completion if known else None,
+        usd=usd,
+        wall_seconds=wall_seconds,
+        calls_per_question=sum(len(row.calls) for row in rows) / max(answered, 1),
+        tokens_per_question=(prompt + completion) / max(answered, 1) if known else None,
+        seconds_per_question=sum(row.seconds for row in rows) / max(answered, 1),
+    )
