@@ -79,6 +79,11 @@ def create(kind: Kind, name: str, settings: dict[str, Any] | None = None) -> Any
     return configure(load(kind, name), settings or {})
 
 
+def summary(plugin: type[Plugin]) -> str:
+    """The first line of a plugin's docstring."""
+    return (plugin.__doc__ or "").strip().partition("\n")[0]
+
+
 def configure(plugin: type[Plugin], settings: dict[str, Any]) -> Plugin:
     """An instance of ``plugin`` with checked settings. ConfigError names the setting at fault."""
     return plugin(checked_settings(plugin.__name__, plugin.Settings, settings))

@@ -1,0 +1,95 @@
+"""``kgqa-bench info``: what a plugin does and which settings it has; statistics of a graph."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def info(
+    name: Annotated[str, typer.Argument(help="A plugin's name, a graph file or a run directory.")],
+    data: Annotated[Path | None, typer.Option(help="Folder of data sets. Default: KGQA_BENCH_DATA.")] = None,
+) -> None:
+    """Describe a plugin and its settings; for a graph that can be had, its statistics; for a run, its result."""
+    from kgqa_bench import registry
+    from kgqa_bench.errors import UnknownNameError
+
+    path = Path(name)
+    if path.is_dir():
+        _show_run(path)
+        return
+    if path.is_file():
+        _show_graph(name, data)
+        return
+    found = [kind for kind in registry.KINDS if registry.normalise(name) in registry.names(kind)]
+    if not found:
+        known = [each for kind in registry.KINDS for each in registry.names(kind)]
+        raise UnknownNameError("plugin", name, known, hint="`kgqa-bench list` shows all.")
+    for kind in found:
+        _show_plugin(kind, name)
+        if kind == "graphs":
+            _show_graph(name, data)
+
+
+def _show_plugin(kind: Any, name: str) -> None:
+    import inspect
+
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from kgqa_bench import registry
+
+    plugin = registry.load(kind, name)
+    console = Console()
+    console.print(f"[bold]{escape(registry.normalise(name))}[/bold] ({kind[:-1]})")
+    console.print(escape(inspect.getdoc(plugin) or ""), highlight=False)
+    if plugin.Settings.model_fields:
+        table = Table(title="settings", title_justify="left")
+        for heading in ("name", "default", "type"):
+            table.add_column(heading)
+        for key, field in plugin.Settings.model_fields.items():
+            default = "required" if field.is_required() else repr(field.get_default(call_default_factory=True))
+            kind_of = getattr(field.annotation, "__name__", None) if not _parametrised(field.annotation) else None
+            table.add_row(
+                escape(key), escape(default), escape(kind_of or str(field.annotation).replace("typing.", ""))
+            )
+        console.print(table)
+        console.print(escape(inspect.getdoc(plugin.Settings) or ""), highlight=False)
+
+
+def _parametrised(annotation: Any) -> bool:
+    return hasattr(annotation, "__args__")
+
+
+def _show_graph(name: str, data: Path | None) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from kgqa_bench.errors import DataNotFoundError
+    from kgqa_bench.graph.open import open_graph
+    from kgqa_bench.graph.whole import statistics
+    from kgqa_bench.storage import data_folder
+
+    console = Console()
+    try:
+        graph = open_graph(name, data_folder(data), {})
+    except DataNotFoundError as problem:
+        console.print(escape(f"not at hand: {problem}"), highlight=False)
+        return
+    table = Table(title="graph", title_justify="left", show_header=False)
+    for key, value in {**statistics(graph), "fingerprint": graph.fingerprint, **graph.provenance}.items():
+        table.add_row(escape(str(key)), escape(str(value)))
+    console.print(table)
+
+
+def _show_run(path: Path) -> None:
+    from kgqa_bench.cli.show import print_results
+    from kgqa_bench.run.directory import read_info
+    from kgqa_bench.run.execute import RunResult
+    from kgqa_bench.run.summary import summarise
+
+    print_results({"": RunResult(path, read_info(path), summarise(path))})

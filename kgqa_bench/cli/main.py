@@ -1,0 +1,70 @@
+"""``kgqa-bench``: the command line. Each command is a file of its own; heavy imports wait until it runs.
+
+Exit codes: 0 everything asked was scored; 1 some of it was not; 2 wrong usage, configuration or data;
+3 the model or the disk failed; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Annotated
+
+import typer
+
+from kgqa_bench import __version__
+from kgqa_bench.cli import doctor, info, list_plugins, run, validate
+from kgqa_bench.errors import KgqaBenchError, ModelError, StorageError
+
+EXIT_UNSCORED = 1
+EXIT_USAGE = 2
+EXIT_FAILED = 3
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="kgqa-bench",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Question answering over knowledge graphs with language models: run, compare, trust.",
+    epilog="Exit codes: 0 everything asked was scored; 1 some was not; 2 wrong usage, configuration or data; "
+    "3 the model or the disk failed; 130 interrupted.",
+)
+app.command("run")(run.run)
+app.command("list")(list_plugins.list_plugins)
+app.command("info")(info.info)
+app.command("validate")(validate.validate)
+app.command("doctor")(doctor.doctor)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        print(f"kgqa-bench {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Log what is done, and tracebacks.")] = False,
+) -> None:
+    level = logging.INFO if verbose else logging.WARNING
+    logging.basicConfig(level=level, format="%(levelname)s: %(message)s", stream=sys.stderr)
+    logging.getLogger("kgqa_bench").setLevel(level)
+
+
+def main() -> None:
+    """Entry point of the console script: errors become one readable message and an exit code."""
+    try:
+        app()
+    except KgqaBenchError as problem:
+        print(f"Error: {problem}", file=sys.stderr)
+        sys.exit(EXIT_FAILED if isinstance(problem, ModelError | StorageError) else EXIT_USAGE)
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        sys.exit(EXIT_INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

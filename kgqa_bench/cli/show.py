@@ -1,0 +1,109 @@
+"""Results and plans on a terminal."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+import orjson
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from kgqa_bench.run.assemble import Plan
+from kgqa_bench.run.execute import RunResult
+from kgqa_bench.run.schema import Metrics
+
+
+def print_results(results: dict[str, RunResult]) -> None:
+    """One table, a row a run, with the ledger and signature of each below."""
+    console = Console()
+    first = next(iter(results.values()))
+    title = f"{first.info.config['method']} on {first.info.benchmark['name']}"
+    table = Table(title=escape(title), title_justify="left")
+    if len(results) > 1:
+        table.add_column("variant")
+    for heading in ("accuracy ↑", "95 % interval", "n", "calls/q", "tokens/q", "s/q", "cost"):
+        table.add_column(heading, justify="right")
+    for name, result in results.items():
+        table.add_row(*([escape(name)] if len(results) > 1 else []), *_figures(result.metrics))
+    console.print(table)
+    for name, result in results.items():
+        for line in _notes(result):
+            console.print(escape(f"{name}: {line}" if len(results) > 1 else line), highlight=False, soft_wrap=True)
+
+
+def _figures(metrics: Metrics) -> list[str]:
+    score, cost = metrics.scores[0], metrics.cost
+    value = f"{score.value:.3f}"
+    if score.per_repeat:
+        value += f" ± {statistics.stdev(score.per_repeat):.3f}"
+    return [
+        value,
+        f"{score.low:.3f} – {score.high:.3f}",
+        str(score.n),
+        f"{cost.calls_per_question:.1f}",
+        "unknown" if cost.tokens_per_question is None else f"{cost.tokens_per_question:,.0f}",
+        f"{cost.seconds_per_question:.2f}",
+        "unknown" if cost.usd is None else f"${cost.usd:.4f}",
+    ]
+
+
+def _notes(result: RunResult) -> list[str]:
+    ledger, info = result.metrics.ledger, result.info
+    unscored = ", ".join(f"{count} {reason}" for reason, count in ledger.unscored.items())
+    statuses = ", ".join(f"{count} {status}" for status, count in ledger.statuses.items())
+    lines = [
+        f"asked {ledger.asked} = scored {ledger.scored} ({statuses or 'none'})"
+        f" + unscored {ledger.asked - ledger.scored}{f' ({unscored})' if unscored else ''}"
+    ]
+    score = result.metrics.scores[0]
+    if score.per_repeat:
+        repeats = ", ".join(f"{value:.3f}" for value in score.per_repeat)
+        lines.append(f"repeats: {repeats} (± is their standard deviation)")
+    lines.append(f"model {info.model or 'none'}, graph {info.graph['name'] if info.graph else 'none'}")
+    lines.append(f"signature {score.signature}")
+    lines.append(f"run directory {result.path}")
+    return lines
+
+
+def print_json(results: dict[str, RunResult]) -> None:
+    """The figures as JSON: an object for one run, a mapping by variant for several."""
+    rows = {
+        name: {"path": str(result.path)} | result.metrics.model_dump(mode="json") for name, result in results.items()
+    }
+    _dump(rows[""] if set(rows) == {""} else rows)
+
+
+def print_plans(plans: dict[str, Plan], json_output: bool) -> None:
+    """What would be run, and the most it may cost."""
+    rows = {name: _plan(plan) for name, plan in plans.items()}
+    if json_output:
+        _dump(rows[""] if set(rows) == {""} else rows)
+        return
+    console = Console()
+    for name, row in rows.items():
+        table = Table(title=escape(name) or None, show_header=False)
+        for key, value in row.items():
+            table.add_row(key, escape(str(value)))
+        console.print(table)
+
+
+def _plan(plan: Plan) -> dict[str, Any]:
+    questions = len(plan.items) * plan.config.repeats
+    calls = plan.method.call_range() if plan.method.uses_model else (0, 0)
+    return {
+        "method": plan.method_name,
+        "method settings": plan.method.settings.model_dump(mode="json"),
+        "benchmark": plan.benchmark_name,
+        "graph": plan.config.graph,
+        "model": plan.model_name,
+        "questions": len(plan.items),
+        "repeats": plan.config.repeats,
+        "calls": "unknown" if calls is None else f"{calls[0] * questions} to {calls[1] * questions}",
+        "first question": plan.items[0].question.text,
+    }
+
+
+def _dump(value: Any) -> None:
+    print(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
