@@ -1,11 +1,18 @@
-"""Shared fixtures: user state goes to temporary folders, real data is asked for by name."""
+"""Shared fixtures: user state goes to temporary folders, real data is asked for by name, models are stubs."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from aiohttp import web
 
 from kgqa_bench.storage import CACHE_VARIABLE, DATA_VARIABLE
 
@@ -37,3 +44,113 @@ def real_data() -> Path:
     if not _REAL_DATA:
         pytest.skip(f"{DATA_VARIABLE} is not set")
     return Path(_REAL_DATA)
+
+
+BODIES = {
+    "truncated": ("application/json", '{"choices": [{"message": {"cont'),
+    "html": ("text/html", "<html><body>Bad gateway</body></html>"),
+    "no_choices": ("application/json", '{"choices": []}'),
+    "not_an_object": ("application/json", "[1, 2]"),
+    "null_message": ("application/json", '{"choices": [{"message": null}]}'),
+    "empty": ("application/json", ""),
+    "error_in_200": ("application/json", '{"error": {"message": "upstream overloaded", "code": 502}}'),
+}
+
+
+class StubServer:
+    """A small OpenAI-compatible chat-completions server that runs in a thread and fails on demand.
+
+    It answers every prompt with ``reply(body)``; the entries of ``failures`` are served first, one a call.
+
+    A failure is an HTTP status, the name of one of ``BODIES``, ``drop`` or ``hang``; a pair adds headers.
+
+    Attributes:
+        url: Base address with /v1.
+        bodies: The requests received, parsed.
+        headers: Their headers.
+        max_in_flight: Most requests open at one moment.
+    """
+
+    def __init__(self) -> None:
+        self.failures: deque[Any] = deque()
+        self.reply: Callable[[dict[str, Any]], str | None] = lambda body: "ANSWER: A"
+        self.message: dict[str, Any] = {}
+        self.finish_reason = "stop"
+        self.usage: dict[str, Any] | None = {"prompt_tokens": 7, "completion_tokens": 3}
+        self.latency = 0.0
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.in_flight = self.max_in_flight = 0
+        self.url = ""
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> StubServer:
+        self._thread.start()
+        assert self._ready.wait(20)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(20)
+
+    def _run(self) -> None:
+        self._loop.run_until_complete(self._serve())
+        self._loop.close()
+
+    async def _serve(self) -> None:
+        self._stop = asyncio.Event()
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", self._answer)
+        runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await runner.setup()
+        site = web.TCPSite(runner, "127.0.0.1", 0, backlog=1024)
+        await site.start()
+        self.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+        self._ready.set()
+        await self._stop.wait()
+        await runner.cleanup()
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.bodies.append(body)
+        self.headers.append(dict(request.headers))
+        self.in_flight += 1
+        self.max_in_flight = max(self.max_in_flight, self.in_flight)
+        try:
+            failure = self.failures.popleft() if self.failures else None
+            if self.latency:
+                await asyncio.sleep(self.latency)
+            return await self._fail(request, failure) if failure is not None else self._complete(body)
+        finally:
+            self.in_flight -= 1
+
+    def _complete(self, body: dict[str, Any]) -> web.Response:
+        message = {"role": "assistant", "content": self.reply(body)} | self.message
+        choice = {"index": 0, "message": message, "finish_reason": self.finish_reason}
+        return web.json_response({"object": "chat.completion", "choices": [choice], "usage": self.usage})
+
+    async def _fail(self, request: web.Request, failure: Any) -> web.StreamResponse:
+        kind, headers = failure if isinstance(failure, tuple) else (failure, {})
+        if kind == "drop":
+            assert request.transport is not None
+            request.transport.abort()
+            return web.Response()
+        if kind == "hang":
+            await asyncio.sleep(30)
+            return web.Response()
+        if kind in BODIES:
+            content_type, text = BODIES[kind]
+            return web.Response(text=text, content_type=content_type)
+        # servers are known to quote the key they were given
+        quoted = f"status {kind} for {request.headers.get('Authorization')}"
+        error = {"error": {"message": quoted, "type": "stub", "code": headers.get("code")}}
+        return web.Response(status=kind, text=json.dumps(error), content_type="application/json", headers=headers)
+
+
+@pytest.fixture
+def stub_server() -> Iterator[StubServer]:
+    """A running stub server; give ``stub_server.url`` as base URL."""
+    with StubServer() as server:
+        yield server
