@@ -17,7 +17,7 @@ from kgqa_bench.llm.keys import derive_seed, likelihood_key, printable, printabl
 from kgqa_bench.llm.limits import Limiter, Limits, OnWait
 from kgqa_bench.llm.parsing import split_thinking
 from kgqa_bench.llm.replay import ReplayStore
-from kgqa_bench.llm.retry import RetryPolicy, retry_after
+from kgqa_bench.llm.retry import RetryPolicy, try_again
 from kgqa_bench.llm.types import Client, Completion, LikelihoodClient, Message, Reply, Request
 
 Ask = Callable[[], Awaitable[Completion]]
@@ -122,6 +122,10 @@ class Gateway:
             started = perf_counter()
             try:
                 return await ask()
+            except ModelError as problem:
+                if problem.retry_after is not None:
+                    self.limiter.pause(problem.retry_after)
+                raise
             finally:
                 call.seconds += perf_counter() - started
 
@@ -131,13 +135,11 @@ class Gateway:
             except ModelError as problem:
                 if not problem.retryable:
                     raise
-                return await retry_after(problem, attempt, self.retry, self._before_wait)
+                return await try_again(problem, attempt, self.retry, self._tell_backoff)
 
-    def _before_wait(self, backoff: float, problem: ModelError) -> float:
-        if problem.retry_after is not None:
-            return max(backoff, self.limiter.pause(problem.retry_after))
-        self.limiter.waiting(backoff, f"retry after {problem.reason}")
-        return backoff
+    def _tell_backoff(self, seconds: float, problem: ModelError) -> None:
+        if problem.retry_after is None:  # else the pause has been told already
+            self.limiter.waiting(seconds, f"retry after {problem.reason}")
 
 
 class BoundLlm:

@@ -75,14 +75,13 @@ class Limiter:
             self.waiting(amount * _MINUTE / limiter.max_rate, reason)
         await limiter.acquire(amount)
 
-    def pause(self, seconds: float) -> float:
-        """The server asked for a pause: no request starts before it ends. Returns the seconds granted."""
+    def pause(self, seconds: float) -> None:
+        """The server asked for a pause: no request starts before it ends."""
         granted = min(max(seconds, 0.0), self.limits.max_pause)
         until = time.monotonic() + granted
         if until > self._paused_until:
             self._paused_until = until
             self.waiting(granted, "rate limit")
-        return granted
 
     def waiting(self, seconds: float, reason: str) -> None:
         """Tell whoever shows progress that a wait begins."""

@@ -1,4 +1,4 @@
-"""Bounded retries with exponential backoff, jitter and the server's own Retry-After."""
+"""Bounded retries with exponential backoff and jitter. Retry-After is the limiter's: it holds for all requests."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class RetryPolicy:
             raise ConfigError(f"attempts is {self.attempts}.", hint="It must be at least 1.")
 
 
-async def retry_after(
+async def try_again(
     first: ModelError,
     attempt: Callable[[], Awaitable[T]],
     policy: RetryPolicy,
-    before_wait: Callable[[float, ModelError], float],
+    on_wait: Callable[[float, ModelError], None],
 ) -> T:
     """Go on after a first, failed attempt.
 
@@ -49,7 +49,7 @@ async def retry_after(
         first: The first attempt's failure.
         attempt: Makes one further attempt.
         policy: When to give up.
-        before_wait: Told the backoff in seconds and the failure; returns the seconds to wait.
+        on_wait: Told the seconds and the failure before each wait.
 
     Raises:
         ModelError: The last attempt's failure, or the first one that is not retryable.
@@ -65,17 +65,16 @@ async def retry_after(
             raise problem
         return await attempt()
 
-    backoff = tenacity.wait_exponential_jitter(policy.first_wait, policy.max_wait, jitter=policy.jitter)
-
-    def wait(state: RetryCallState) -> float:
+    def tell(state: RetryCallState) -> None:
         problem = state.outcome.exception() if state.outcome is not None else None
         assert isinstance(problem, ModelError)  # nothing else is retried
-        return before_wait(backoff(state), problem)
+        on_wait(state.upcoming_sleep, problem)
 
     retrying = tenacity.AsyncRetrying(
         stop=tenacity.stop_after_attempt(policy.attempts),
-        wait=wait,
+        wait=tenacity.wait_exponential(policy.first_wait, policy.max_wait) + tenacity.wait_random(0, policy.jitter),
         retry=tenacity.retry_if_exception(lambda problem: isinstance(problem, ModelError) and problem.retryable),
+        before_sleep=tell,
         reraise=True,
     )
     return await retrying(again)
