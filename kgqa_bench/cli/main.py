@@ -68,3 +68,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()
