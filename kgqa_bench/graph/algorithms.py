@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
 from itertools import islice, repeat
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from kgqa_bench.domain import Triple
 from kgqa_bench.errors import UnknownNameError
 from kgqa_bench.graph.labels import LabelSearch
 from kgqa_bench.graph.protocol import Direction, Edge, Ids, Neighbours, Path, Quad, RelationPath, Step
+
+# from a tuple of the fields, without the call of a Python function that a class call or ``_make`` costs
+new_edge: Callable[[tuple[Any, ...]], Edge] = partial(tuple.__new__, Edge)
+new_quad: Callable[[tuple[Any, ...]], Quad] = partial(tuple.__new__, Quad)
 
 REVERSED: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
 
@@ -102,7 +107,7 @@ class GraphAlgorithms(ABC):
         """The edges at an entity as a list."""
         found = self.neighbours(entity, direction, relation)
         columns = (found.relations, found.entities, found.confidences, found.inverse)
-        return list(map(Edge._make, zip(repeat(entity), *(column.tolist() for column in columns), strict=False)))
+        return list(map(new_edge, zip(repeat(int(entity)), *(column.tolist() for column in columns), strict=False)))
 
     def relations_at(self, entity: int, direction: Direction = "out") -> list[Step]:
         """The distinct steps that leave an entity, forward ones first, by relation."""

@@ -41,7 +41,8 @@ def edges_in_set(view, members, seen):
 @njit
 def _grown(array, capacity):
     larger = np.empty(capacity, array.dtype)
-    larger[: len(array)] = array
+    for at in range(len(array)):  # a slice assignment takes seconds to compile
+        larger[at] = array[at]
     return larger
 
 

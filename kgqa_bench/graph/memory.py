@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import repeat
 from typing import Any
 
@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from kgqa_bench.graph import kernels, path_kernels
-from kgqa_bench.graph.algorithms import GraphAlgorithms
+from kgqa_bench.graph.algorithms import GraphAlgorithms, new_edge, new_quad
 from kgqa_bench.graph.names import frozen
 from kgqa_bench.graph.protocol import Direction, Edge, Flags, Ids, Neighbours, Path, Quad, RelationPath, Step
 from kgqa_bench.graph.store import Store, fingerprint
 
+_neighbours: Callable[[tuple[Any, ...]], Neighbours] = partial(tuple.__new__, Neighbours)
 _CODES: dict[Direction, int] = {"out": 1, "in": 2, "both": 3}
 _ALL: Flags = frozen(np.zeros(0, np.bool_))
 _MOST_HOPS = 32_000  # distances are 16-bit; no path of use is that long
@@ -37,6 +38,8 @@ class MemoryGraph(GraphAlgorithms):
         self._masked = len(visible) > 0
         self._facts = dict(facts or {})
         self._num_entities = len(store.entity_names)
+        self._out_start = store.out_start.data  # indexed faster than an array
+        self._in_start = store.in_start.data
         self._view = (
             store.out_start, store.tails, store.relations, store.in_start, store.heads, store.in_edge, self._visible,
         )  # fmt: skip
@@ -124,6 +127,8 @@ class MemoryGraph(GraphAlgorithms):
             return self._outgoing(entity, relation)
         if direction == "in":
             return self._incoming(entity, relation)
+        if direction != "both":
+            raise ValueError(f"no direction {direction!r}: choose out, in or both")
         there, back = self._outgoing(entity, relation), self._incoming(entity, relation)
         return Neighbours(
             np.concatenate((there.relations, back.relations)),
@@ -134,7 +139,7 @@ class MemoryGraph(GraphAlgorithms):
 
     def _outgoing(self, entity: int, relation: int | None) -> Neighbours:
         store = self.store
-        begin, end = store.out_start[entity : entity + 2].tolist()
+        begin, end = self._out_start[entity], self._out_start[entity + 1]
         if relation is not None:
             first = bisect_left(store.relations, relation, begin, end)
             begin, end = first, bisect_right(store.relations, relation, first, end)
@@ -144,16 +149,18 @@ class MemoryGraph(GraphAlgorithms):
                 return Neighbours(
                     store.relations[shown], store.tails[shown], store.confidences[shown], store.forward[: len(shown)]
                 )
-        return Neighbours(
-            store.relations[begin:end],
-            store.tails[begin:end],
-            store.confidences[begin:end],
-            store.forward[: end - begin],
+        return _neighbours(
+            (
+                store.relations[begin:end],
+                store.tails[begin:end],
+                store.confidences[begin:end],
+                store.forward[: end - begin],
+            )
         )
 
     def _incoming(self, entity: int, relation: int | None) -> Neighbours:
         store = self.store
-        begin, end = store.in_start[entity : entity + 2].tolist()
+        begin, end = self._in_start[entity], self._in_start[entity + 1]
         if relation is not None:
             first = bisect_left(range(end), relation, begin, end, key=self._relation_into)
             begin, end = first, bisect_right(range(end), relation, first, end, key=self._relation_into)
@@ -162,6 +169,17 @@ class MemoryGraph(GraphAlgorithms):
             shown = self._visible[edges]
             edges, heads = edges[shown], heads[shown]
         return Neighbours(store.relations[edges], heads, store.confidences[edges], store.backward[: len(edges)])
+
+    def edges(self, entity: int, direction: Direction = "out", relation: int | None = None) -> list[Edge]:
+        """The edges at an entity as a list."""
+        if direction != "out" or relation is not None or self._masked or not 0 <= entity < self._num_entities:
+            return super().edges(entity, direction, relation)
+        store = self.store
+        begin, end = self._out_start[entity], self._out_start[entity + 1]
+        relations, tails = store.relations[begin:end].tolist(), store.tails[begin:end].tolist()
+        confidences = store.confidences[begin:end].tolist()
+        rows = zip(repeat(int(entity)), relations, tails, confidences, repeat(False), strict=False)
+        return list(map(new_edge, rows))
 
     def _relation_into(self, back: int) -> int:
         return int(self.store.relations[self.store.in_edge[back]])
@@ -176,14 +194,14 @@ class MemoryGraph(GraphAlgorithms):
         columns = self.columns()
         for begin in range(0, len(columns[0]), 65_536):
             part = (column[begin : begin + 65_536].tolist() for column in columns)
-            yield from map(Quad._make, zip(*part, strict=True))
+            yield from map(new_quad, zip(*part, strict=True))
 
     def triples_among(self, entities: Iterable[int]) -> list[Quad]:
         """The quadruples whose head and tail both lie in the set, ordered by (head, relation, tail)."""
         store = self.store
         heads, edges = kernels.edges_in_set(self._view, self._set(entities), store.scratch.seen)
         columns = (heads, store.relations[edges], store.tails[edges], store.confidences[edges])
-        return list(map(Quad._make, zip(*(column.tolist() for column in columns), strict=True)))
+        return list(map(new_quad, zip(*(column.tolist() for column in columns), strict=True)))
 
     # -- paths -----------------------------------------------------------------------------------------
 
@@ -247,7 +265,7 @@ class MemoryGraph(GraphAlgorithms):
         sources, codes, targets = rows.T
         positions = codes >> 1
         edges = map(
-            Edge._make,
+            new_edge,
             zip(
                 sources.tolist(),
                 self.store.relations[positions].tolist(),

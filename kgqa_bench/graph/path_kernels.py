@@ -17,7 +17,9 @@ def _append(rows, count, source, code, target):
     """Put an edge into row ``count``, in a larger array if there is no room."""
     if count == len(rows):
         larger = np.empty((2 * count, 3), np.int64)
-        larger[:count] = rows
+        for row in range(count):  # a slice assignment takes seconds to compile
+            for column in range(3):
+                larger[row, column] = rows[row, column]
         rows = larger
     rows[count, 0], rows[count, 1], rows[count, 2] = source, code, target
     return rows
@@ -41,21 +43,22 @@ def _work(view, direction, queue, begin, end):
 def _expand(view, direction, queue, begin, end, near, far, level, last, backward, tree, tree_size):
     """Expand one layer. Returns the queue's new end, the tree and the edges that meet the other side.
 
-    ``direction`` is the one to look in from here, so a backward search gets it reversed.
+    ``direction`` is the one to look in from here: a search from the target (``backward`` 1, else 0) gets it
+    reversed.
     """
     out_start, tails, _relations, in_start, heads, in_edge, visible = view
     everything = len(visible) == 0
     fresh = end
     meeting = np.empty((8, 3), np.int64)
-    met = 0
+    met = np.int64(0)
     for position in range(begin, end):
-        entity = queue[position]
+        entity = np.int64(queue[position])
         for side in range(1, 3):
             if not direction & side:
                 continue
             start = out_start if side == 1 else in_start
             for at in range(start[entity], start[entity + 1]):
-                other = tails[at] if side == 1 else heads[at]
+                other = np.int64(tails[at] if side == 1 else heads[at])
                 meets = far[other] != 0
                 if not meets and (last or met > 0 or (near[other] != 0 and near[other] != level)):
                     continue
@@ -63,10 +66,10 @@ def _expand(view, direction, queue, begin, end, near, far, level, last, backward
                 if not (everything or visible[edge]):
                     continue
                 # seen from the source, a backward search walks the edge the other way round
-                inverse = (side == 2) != backward
+                inverse = (side == 2) != (backward == 1)
                 code = 2 * np.int64(edge) + inverse
                 if meets:
-                    if backward:
+                    if backward == 1:
                         meeting = _append(meeting, met, other, code, entity)
                     else:
                         meeting = _append(meeting, met, entity, code, other)
@@ -76,7 +79,7 @@ def _expand(view, direction, queue, begin, end, near, far, level, last, backward
                     near[other] = level
                     queue[fresh] = other
                     fresh += 1
-                if backward:
+                if backward == 1:
                     tree = _append(tree, tree_size, other, code, entity)
                 else:
                     tree = _append(tree, tree_size, entity, code, other)
@@ -99,10 +102,12 @@ def shortest(view, direction, source, target, max_hops, limit, seen, seen_back, 
     reversed_direction = (direction & 1) << 1 | direction >> 1
     seen[source], seen_back[target] = 1, 1
     queue[0], queue_back[0] = source, target
-    begin, end, begin_back, end_back = 0, 1, 0, 1
-    ahead, behind = 0, 0
+    # numba would compile the callees again for literal 0 and 1
+    zero, one = np.int64(0), np.int64(1)
+    begin, end, begin_back, end_back = zero, one, zero, one
+    ahead, behind = zero, zero
     tree, tree_back = np.empty((64, 3), np.int64), np.empty((64, 3), np.int64)
-    size, size_back = 0, 0
+    size, size_back = zero, zero
     meeting = np.empty((0, 3), np.int64)
     while len(meeting) == 0 and ahead + behind < max_hops and begin < end and begin_back < end_back:
         last = ahead + behind + 1 == max_hops
@@ -110,14 +115,14 @@ def shortest(view, direction, source, target, max_hops, limit, seen, seen_back, 
         if forward_work <= _work(view, reversed_direction, queue_back, begin_back, end_back):
             ahead += 1
             fresh, tree, size, meeting = _expand(
-                view, direction, queue, begin, end, seen, seen_back, ahead + 1, last, False, tree, size
+                view, direction, queue, begin, end, seen, seen_back, ahead + 1, last, zero, tree, size
             )
             begin, end = end, fresh
         else:
             behind += 1
             fresh, tree_back, size_back, meeting = _expand(
                 view, reversed_direction, queue_back, begin_back, end_back, seen_back, seen, behind + 1, last,
-                True, tree_back, size_back,
+                one, tree_back, size_back,
             )  # fmt: skip
             begin_back, end_back = end_back, fresh
 
@@ -170,7 +175,7 @@ def _enumerate(edges, source, hops, limit):
     """Walk the layered edges, sorted by where they start, from ``source`` through ``hops`` edges."""
     stack = np.empty(hops, np.int64)
     result = np.empty((hops * 4, 3), np.int64)
-    count = 0
+    count = np.int64(0)
     starts = edges[:, 0].copy()
     depth = 0
     stack[0] = np.searchsorted(starts, source)
@@ -205,7 +210,7 @@ def simple_paths(view, direction, source, target, hops, limit, distance):
     out_start, tails, _relations, in_start, heads, in_edge, visible = view
     everything = len(visible) == 0
     result = np.empty((4 * hops, 3), np.int64)
-    count = 0
+    count = np.int64(0)
     entities = np.empty(hops + 1, np.int64)
     codes = np.empty(hops, np.int64)
     place = np.zeros(hops, np.int64)
@@ -223,10 +228,10 @@ def simple_paths(view, direction, source, target, hops, limit, distance):
         place[depth] += 1
         if at < outward:
             edge = np.int64(out_start[entity] + at)
-            other = tails[edge]
+            other = np.int64(tails[edge])
         else:
             back = in_start[entity] + at - outward
-            other = heads[back]
+            other = np.int64(heads[back])
             edge = np.int64(in_edge[back])
         remaining = hops - depth - 1
         if distance[other] == 0 or distance[other] - 1 > remaining or (remaining > 0 and other == target):

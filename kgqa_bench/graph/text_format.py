@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
+
 from kgqa_bench.errors import ConfigError, DataError
 from kgqa_bench.graph.build import MergeRule, build_graph
 from kgqa_bench.graph.memory import MemoryGraph
@@ -34,7 +36,7 @@ def read_text(path: Path, *, merge: MergeRule = "max") -> MemoryGraph:
     table = read_table(
         path, dict(list(COLUMNS.items())[:width]), delimiter=delimiter, quoted=quoted, skip=header or 0
     )
-    return build_graph(
+    graph = build_graph(
         table["head"],
         table["relation"],
         table["tail"],
@@ -43,6 +45,9 @@ def read_text(path: Path, *, merge: MergeRule = "max") -> MemoryGraph:
         merge=merge,
         provenance={"confidences": "fourth column" if width == len(COLUMNS) else "all 1"},
     )
+    del table
+    pa.default_memory_pool().release_unused()  # it keeps as much as the table needed
+    return graph
 
 
 def _first_row(path: Path, delimiter: str, quoted: bool) -> tuple[int | None, int]:
