@@ -1,4 +1,12 @@
-"""``scripted/FILE``: replies written down in a file, for tests and demonstrations."""
+"""``scripted/FILE``: replies written down in a file, for tests and demonstrations.
+
+One rule a line; the first that fits a call answers it::
+
+    {"role": "judge", "reply": "ANSWER: B"}
+    {"role": "proponent", "contains": ["copper", "conduct"], "reply": "Copper conducts electricity."}
+    {"contains": "copper", "reply": ["ANSWER: B", "ANSWER: C"]}
+    {"reply": "ANSWER: A"}
+"""
 
 from __future__ import annotations
 
