@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
+import textwrap
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -13,10 +15,12 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from platformdirs import user_cache_dir
 
 from kgqa_bench.storage import CACHE_VARIABLE, DATA_VARIABLE
 
 _REAL_DATA = os.environ.get(DATA_VARIABLE)
+_REAL_CACHE = os.environ.get(CACHE_VARIABLE) or user_cache_dir("kgqa-bench", appauthor=False)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -154,3 +158,115 @@ def stub_server() -> Iterator[StubServer]:
     """A running stub server; give ``stub_server.url`` as base URL."""
     with StubServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def embedded_model(_isolated_state: None) -> str:
+    """The embedded chat model's name, its weights at hand: those fetched before are used, else they are fetched."""
+    pytest.importorskip("xllamacpp")
+    from kgqa_bench.errors import DataNotFoundError
+    from kgqa_bench.llm.weights import FILE, smollm2_weights
+    from kgqa_bench.storage import cache_folder
+
+    fetched = Path(_REAL_CACHE) / "weights" / FILE
+    if fetched.is_file():
+        shutil.copyfile(fetched, cache_folder("weights") / FILE)
+    try:
+        smollm2_weights(None)
+    except DataNotFoundError as problem:
+        pytest.skip(str(problem))
+    return "local/smollm2"
+
+
+@pytest.fixture(scope="session")
+def tiny_chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a chat model of two layers with random weights and one token a byte; 256 tokens of context."""
+    pytest.importorskip("transformers")
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(models.BPE({byte: number for number, byte in enumerate(alphabet)}, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    template = "{% for m in messages %}{{ m.role[0] }}:{{ m.content }}</s>{% endfor %}a:"
+    folder = tmp_path_factory.mktemp("tiny_chat_model")
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token="</s>", pad_token="<pad>", chat_template=template
+    ).save_pretrained(folder)
+    torch.manual_seed(7)
+    config = LlamaConfig(
+        vocab_size=len(alphabet) + 2,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        max_position_embeddings=256,
+        initializer_range=0.6,
+        eos_token_id=len(alphabet),
+        pad_token_id=len(alphabet) + 1,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def fake_vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A package ``vllm`` in place of the real one: its server repeats the question.
+
+    The model ``broken`` prints and exits, ``slow`` is never ready, ``crash`` dies at the first question. The file
+    whose path is returned gets the process ids of the server and of a helper that it starts.
+    """
+    folder = tmp_path / "fake"
+    package = folder / "vllm" / "entrypoints" / "openai"
+    package.mkdir(parents=True)
+    for parent in (folder / "vllm", package.parent, package):
+        (parent / "__init__.py").touch()
+    (package / "api_server.py").write_text(
+        textwrap.dedent(
+            """
+            import argparse, json, os, pathlib, subprocess, sys
+            from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+            parser = argparse.ArgumentParser()
+            for name in ("--model", "--host", "--port", "--max-model-len"):
+                parser.add_argument(name)
+            options = parser.parse_args()
+            if options.model == "broken":
+                sys.exit("ValueError: no such model here")
+            helper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+            pathlib.Path(os.environ["FAKE_VLLM_PIDS"]).write_text(f"{os.getpid()} {helper.pid}")
+
+            class Handler(BaseHTTPRequestHandler):
+                def reply(self, status, value):
+                    body = json.dumps(value).encode()
+                    self.send_response(status)
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+
+                def do_GET(self):
+                    self.reply(503 if options.model == "slow" else 200, {})
+
+                def do_POST(self):
+                    request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                    if options.model == "crash":
+                        print("CUDA out of memory", flush=True)
+                        os._exit(9)
+                    if self.headers["Authorization"] != f"Bearer {os.environ['VLLM_API_KEY']}":
+                        return self.reply(401, {"error": {"message": "wrong key"}})
+                    text = f"{options.model} {options.max_model_len}: {request['messages'][-1]['content']}"
+                    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+                    self.reply(200, {"choices": [choice], "usage": {"prompt_tokens": 4, "completion_tokens": 2}})
+
+            ThreadingHTTPServer((options.host, int(options.port)), Handler).serve_forever()
+            """
+        )
+    )
+    pids = tmp_path / "pids"
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    monkeypatch.setenv("FAKE_VLLM_PIDS", str(pids))
+    return pids
