@@ -19,7 +19,7 @@ from transformers.utils import logging as transformers_logging
 
 from kgqa_bench.text.types import Vectors
 
-_BATCH = 64
+_BATCH_TOKENS = 1024
 
 
 class SentenceModel:
@@ -51,10 +51,11 @@ class SentenceModel:
         tokens = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
         order = sorted(range(len(tokens)), key=lambda position: len(tokens[position]))
         vectors = np.empty((len(tokens), int(self._model.config.hidden_size)), np.float32)
-        for _, group in groupby(order, key=lambda position: len(tokens[position])):
+        for length, group in groupby(order, key=lambda position: len(tokens[position])):
             equally_long = list(group)
-            for start in range(0, len(equally_long), _BATCH):
-                batch = equally_long[start : start + _BATCH]
+            size = max(1, _BATCH_TOKENS // length)
+            for start in range(0, len(equally_long), size):
+                batch = equally_long[start : start + size]
                 vectors[batch] = self._forward([tokens[position] for position in batch])
         return vectors
 
