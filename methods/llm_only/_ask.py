@@ -1,0 +1,41 @@
+"""What the four share: settings, and a reply turned into an answer."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from kgqa_bench.contracts import PluginSettings
+from kgqa_bench.domain import Answer, Prediction, Question
+from kgqa_bench.llm.types import Reply
+from kgqa_bench.text.choices import parse_answer, parse_entities
+
+
+class GenerationSettings(PluginSettings):
+    """How replies are drawn.
+
+    Attributes:
+        temperature: Sampling temperature (DoG: 0.5).
+        max_tokens: Most tokens of a reply (DoG: 1,024).
+    """
+
+    temperature: float = Field(default=0.5, ge=0)
+    max_tokens: int = Field(default=1024, ge=1)
+
+
+def read_values(reply: Reply, question: Question) -> tuple[str, ...]:
+    """The answers a reply gives, () where none can be read; the outcome is recorded with the call."""
+    if question.kind == "entities":
+        names, outcome = parse_entities(reply.text)
+        reply.parsed(outcome)
+        return names
+    value, outcome = parse_answer(reply.text, question)
+    reply.parsed(outcome)
+    return () if value is None else (value,)
+
+
+def read_answer(reply: Reply, question: Question) -> Answer:
+    """A reply as an answer."""
+    values = read_values(reply, question)
+    if not values:
+        return Answer(raw=reply.text, status="parse_failed")
+    return Answer(tuple(map(Prediction, values)), reply.text)
