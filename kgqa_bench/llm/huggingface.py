@@ -263,10 +263,15 @@ def _score(
 def _score_batch(model: Any, prompt: list[int], replies: Sequence[list[int]]) -> list[float]:
     """Mean log-probability per token of replies, padded on the right after one shared reading of the prompt."""
     import torch
+    from transformers import DynamicCache
 
     device, count, longest = model.device, len(replies), max(map(len, replies))
-    last = {"logits_to_keep": 1} if "logits_to_keep" in inspect.signature(model.forward).parameters else {}
-    read = model(torch.tensor([prompt], device=device), use_cache=True, **last)
+    takes = inspect.signature(model.forward).parameters
+    cache = DynamicCache(config=model.config)
+    # later versions of transformers call the argument ``cache``
+    how: dict[str, Any] = {"cache" if "cache" in takes else "past_key_values": cache, "use_cache": True}
+    last = {"logits_to_keep": 1} if "logits_to_keep" in takes else {}
+    read = model(torch.tensor([prompt], device=device), **how, **last)
     ids = torch.zeros((count, longest), dtype=torch.long, device=device)
     mask = torch.zeros((count, longest), dtype=torch.long, device=device)
     for row, reply in enumerate(replies):
@@ -274,9 +279,9 @@ def _score_batch(model: Any, prompt: list[int], replies: Sequence[list[int]]) ->
         mask[row, : len(reply)] = 1
     logits = read.logits[:, -1:].expand(count, -1, -1)  # [count, 1, vocabulary]: before the first token
     if longest > 1:
-        read.past_key_values.batch_repeat_interleave(count)
+        cache.batch_repeat_interleave(count)
         seen = torch.cat([torch.ones((count, len(prompt)), dtype=torch.long, device=device), mask[:, :-1]], dim=1)
-        rest = model(ids[:, :-1], attention_mask=seen, past_key_values=read.past_key_values)
+        rest = model(ids[:, :-1], attention_mask=seen, **how)
         logits = torch.cat([logits, rest.logits], dim=1)  # [count, longest, vocabulary]
     chosen = logits.float().log_softmax(dim=-1).gather(-1, ids.unsqueeze(-1)).squeeze(-1)
     means = chosen.where(mask.bool(), 0.0).sum(dim=1) / mask.sum(dim=1)
