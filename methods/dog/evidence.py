@@ -86,13 +86,15 @@ class Evidence:
         return tuple(self._graph.named(path) for path in ranked)
 
     def names(self, answers: tuple[str, ...]) -> tuple[str, ...]:
-        """Answers in words as entity names: of an entity shown under that label, else of that name, else as given."""
+        """Answers in words as entity names, without repeats: of the entity shown under that label, else as given."""
         shown = {entity for triple in self.triples for entity in (triple.head, triple.tail)}
         by_label = {entity_text(self._graph, entity).casefold(): entity for entity in sorted(shown, reverse=True)}
-        named = (by_label.get(answer.casefold()) for answer in answers)
+        named = [by_label.get(answer.casefold()) for answer in answers]
         return tuple(
-            answer if entity is None else self._graph.entity_name(entity)
-            for answer, entity in zip(answers, named, strict=True)
+            dict.fromkeys(
+                answer if entity is None else self._graph.entity_name(entity)
+                for answer, entity in zip(answers, named, strict=True)
+            )
         )
 
     def trace(self) -> dict[str, Any]:
