@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -199,13 +199,18 @@ def _model_error(model: str, problem: Exception) -> ModelError:
         return ModelError(said, reason="refused", hint="Shorten the prompt or use a model with a longer context.")
     if isinstance(problem, litellm.APIResponseValidationError):
         return ModelError(said, reason="bad_response", retryable=True)
-    if isinstance(problem, litellm.RateLimitError) and "insufficient_quota" in text:
+    if isinstance(problem, litellm.RateLimitError) and _code(problem) == "insufficient_quota":
         return ModelError(said, reason="refused", hint="The account behind the key has no credit left.")
     if isinstance(
         problem, litellm.BadRequestError | litellm.PermissionDeniedError | litellm.UnprocessableEntityError
     ):
         return ModelError(said, reason="refused", hint="Check the model's name and settings.")
-    if isinstance(problem, litellm.APIConnectionError) or text.endswith("Connection error."):
+    if isinstance(problem, litellm.InternalServerError) and not _headers(problem):
+        # no server said 500: this is how litellm reports what it cannot read, or whom it cannot reach
+        if any("Connect" in type(cause).__name__ for cause in _causes(problem)):
+            return ModelError(said, reason="connection", retryable=True, hint="Is the network up?")
+        return ModelError(said, reason="bad_response", retryable=True)
+    if isinstance(problem, litellm.APIConnectionError):
         return ModelError(said, reason="connection", retryable=True, hint="Is the network up?")
     status = getattr(problem, "status_code", None)
     if isinstance(status, int):
@@ -213,6 +218,18 @@ def _model_error(model: str, problem: Exception) -> ModelError:
         wait = parse_retry_after(_headers(problem).get("retry-after")) if retryable else None
         return ModelError(said, reason=reason, retryable=retryable, retry_after=wait)
     return ModelError(said, reason="bad_response", retryable=True)
+
+
+def _code(problem: Exception) -> Any:
+    body = getattr(problem, "body", None)
+    return body.get("code") if isinstance(body, Mapping) else None
+
+
+def _causes(problem: BaseException) -> Iterator[BaseException]:
+    cause = problem.__cause__ or problem.__context__
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__
 
 
 def _headers(problem: Exception) -> Mapping[str, str]:
