@@ -49,12 +49,15 @@ def pagerank(graph: Graph, damping: float = 0.85) -> Ranks:
     return np.asarray(whole.pagerank(damping=damping), dtype=np.float64)
 
 
-def _columns(graph: Graph) -> tuple[npt.NDArray[np.int32], npt.NDArray[Any], npt.NDArray[np.float64]]:
-    """(head, tail) pairs, relations and confidences of the visible quadruples, by (head, relation, tail)."""
+def _columns(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], npt.NDArray[np.float64]]:
+    """(head, tail) pairs, relations and confidences of the visible quadruples, by (head, relation, tail).
+
+    The pairs are 64-bit: igraph then reads them as they are.
+    """
     if isinstance(graph, MemoryGraph):
         heads, relations, tails, confidences = graph.columns()
-        return np.column_stack([heads, tails]), relations, confidences
+        return np.column_stack([heads, tails]).astype(np.int64), relations, confidences
     quads = list(graph.quads())
-    pairs = np.array([(quad.head, quad.tail) for quad in quads], dtype=np.int32).reshape(-1, 2)
+    pairs = np.array([(quad.head, quad.tail) for quad in quads], dtype=np.int64).reshape(-1, 2)
     relations = np.array([quad.relation for quad in quads], dtype=np.int32)
     return pairs, relations, np.array([quad.confidence for quad in quads], dtype=np.float64)

@@ -50,7 +50,7 @@ class LinkerSettings(PluginSettings):
     )
     fallback: bool = Field(default=True, description="Where no label is found, take the labels nearest by embedding.")
     fallback_similarity: float = Field(
-        default=0.7, ge=-1, le=1, description="Least cosine similarity of a word and the label taken for it."
+        default=0.6, ge=-1, le=1, description="Least cosine similarity of a word and the label taken for it."
     )
     fallback_labels: int = Field(
         default=50_000,

@@ -6,11 +6,15 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
+import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kgqa_bench.errors import DataError, DataNotFoundError, MissingDependencyError, UnknownNameError
+
+_log = logging.getLogger(__name__)
 
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -141,14 +145,29 @@ def _installed() -> Path | None:
 def _from_hub() -> Path:
     if importlib.util.find_spec("huggingface_hub") is None:
         raise MissingDependencyError("The sentence embedder", "transformers", extra="local")
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub import get_hf_file_metadata, hf_hub_url, snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
-    try:
+    def snapshot(local_files_only: bool) -> Path:
         return Path(
-            snapshot_download(REPOSITORY, revision=REVISION, allow_patterns=list(_FILES), etag_timeout=_PROBE_SECONDS)
+            snapshot_download(
+                REPOSITORY, revision=REVISION, allow_patterns=list(_FILES), local_files_only=local_files_only
+            )
         )
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as problem:
+
+    with suppress(LocalEntryNotFoundError):
+        kept = snapshot(local_files_only=True)
+        if all((kept / file).is_file() for file in _FILES):  # not so where a download was broken off
+            return kept
+    _log.info("Fetching the sentence model %s (91 MB, once) from the Hugging Face hub", MINILM)
+    try:
+        # the download retries for half a minute before it gives up an unreachable hub; this does not
+        get_hf_file_metadata(hf_hub_url(REPOSITORY, _CONFIG, revision=REVISION), timeout=_PROBE_SECONDS)
+        return snapshot(local_files_only=False)
+    except Exception as problem:
+        # the HTTP library behind the hub differs between its versions
+        if not isinstance(problem, OSError) and "http" not in type(problem).__module__:
+            raise
         raise DataNotFoundError(
             f"The sentence model {MINILM} is not on this machine and could not be fetched from the Hugging Face hub.",
             hint=(
