@@ -39,7 +39,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Name(Column):
-    """A name: any text but the empty one."""
+    """A name: any text but the empty one and one with a line break, the mark of a stray quote."""
 
     type = pa.string()
 
@@ -47,8 +47,14 @@ class Name(Column):
         """Whether no name is empty."""
         return bool(pc.min(pc.binary_length(values)).as_py() > 0)
 
+    def broken(self, values: pa.ChunkedArray) -> bool:
+        """Whether a name has a line break."""
+        return bool(pc.any(pc.match_substring_regex(values, "[\r\n]")).as_py())
+
     def problem(self, text: str) -> str | None:
-        """An empty name."""
+        """An empty or broken name."""
+        if "\n" in text or "\r" in text:
+            return "holds a line break: a quote is not closed on its line"
         return None if text else "is empty"
 
 
@@ -114,7 +120,9 @@ def read_table(
         table = arrow_csv.read_csv(
             str(path),
             read_options=arrow_csv.ReadOptions(use_threads=False, column_names=list(columns), skip_rows=skip),
-            parse_options=arrow_csv.ParseOptions(delimiter=delimiter, quote_char='"' if quoted else False),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted
+            ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types={name: column.type for name, column in columns.items()}, null_values=[]
             ),
@@ -123,7 +131,9 @@ def read_table(
         _locate(path, columns, delimiter, quoted, skip, str(problem))
     if table.num_rows == 0:
         raise DataError("the file has no rows.", file=path)
-    if not all(column.holds(table[name]) for name, column in columns.items()):
+    if not all(column.holds(table[name]) for name, column in columns.items()) or (
+        quoted and any(isinstance(column, Name) and column.broken(table[name]) for name, column in columns.items())
+    ):
         _locate(path, columns, delimiter, quoted, skip, "a value is out of range")
     return table
 
@@ -148,9 +158,11 @@ def rows(path: Path, delimiter: str, quoted: bool, skip: int = 0) -> Iterator[tu
         lines = islice(stream, skip, None)
         if quoted:
             reader = csv.reader(lines, delimiter=delimiter, strict=True)
+            start = 1
             for fields in reader:
                 if fields:
-                    yield skip + reader.line_num, fields
+                    yield skip + start, fields
+                start = reader.line_num + 1
         else:
             for number, line in enumerate(lines, skip + 1):
                 text = line.rstrip("\n")
