@@ -1,39 +1,137 @@
-"""The graphs known by name, read from the user's data folder and kept in the cache once built."""
+"""The graphs that are known by name."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kgqa_bench.contracts import GraphSource, PluginSettings
-from kgqa_bench.errors import DataNotFoundError
-from kgqa_bench.graph.build import MergeRule
-from kgqa_bench.graph.cache import file_hashes, load_cached
-from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.contracts import GraphSource
+from kgqa_bench.errors import ConfigError, DataNotFoundError
+from kgqa_bench.graph.sources.settings import (
+    Cn15kSettings,
+    ConceptNetSettings,
+    FactsSettings,
+    SplitSettings,
+)
 from kgqa_bench.storage import DATA_VARIABLE
 
+if TYPE_CHECKING:
+    from kgqa_bench.graph.memory import MemoryGraph
 
-class MergeSettings(PluginSettings):
-    """Settings of a graph with confidences.
+_log = logging.getLogger(__name__)
 
-    Attributes:
-        merge: Confidence of a triple that stands in several rows.
-    """
-
-    merge: MergeRule = "max"
+_DUMP = "conceptnet-assertions-*.csv*"
 
 
 class Cn15k(GraphSource):
     """CN15k: 15,000 entities of ConceptNet with confidences, as UKGE published them."""
 
-    Settings = MergeSettings
+    Settings = Cn15kSettings
 
     def load(self, data: Path | None) -> MemoryGraph:
         """Read DATA/cn15k."""
-        from kgqa_bench.graph.sources.cn15k import read_cn15k
+        from kgqa_bench.graph.sources.cached import cached_cn15k
 
         folder = require_folder(data, "cn15k", "data.tsv, entity_id.csv and relation_id.csv")
-        key = {"source": "cn15k", "merge": self.settings.merge, "files": file_hashes(sorted(folder.iterdir()))}
-        return load_cached(key, lambda: read_cn15k(folder, merge=self.settings.merge))
+        return cached_cn15k(folder, self.settings.mapping, self.settings.merge)
+
+
+class ConceptNet(GraphSource):
+    """ConceptNet 5, its English part with confidences: the assertions dump, else CN15k, a part of it."""
+
+    Settings = ConceptNetSettings
+
+    def load(self, data: Path | None) -> MemoryGraph:
+        """Read the dump in DATA/conceptnet; where there is none DATA/cn15k, which is logged and recorded.
+
+        Raises:
+            DataNotFoundError: Neither is there, or not the one asked for.
+            ConfigError: Several dumps lie there, or CN15k is read with a mapping that it cannot have.
+        """
+        from kgqa_bench.graph.sources.cached import cached_conceptnet
+
+        settings = self.settings
+        dump = _dump(data) if settings.part != "cn15k" else None
+        if dump is not None:
+            return cached_conceptnet(dump, settings.mapping, settings.merge)
+        part = data / "cn15k" if data is not None and settings.part != "dump" else None
+        if part is not None and part.is_dir():
+            return self._cn15k(part)
+        what = {"auto": "neither the assertions dump nor CN15k", "dump": "no assertions dump", "cn15k": "no CN15k"}
+        raise DataNotFoundError(
+            f"ConceptNet is not at hand: there is {what[settings.part]} "
+            f"in {f'the data folder {data}' if data is not None else 'a data folder, for none is given'}.",
+            hint=f"Put {_DUMP} from conceptnet.io into FOLDER/conceptnet, or CN15k (data.tsv, entity_id.csv, "
+            f"relation_id.csv) into FOLDER/cn15k, and give FOLDER by --data or {DATA_VARIABLE}; or give a graph "
+            "of your own by --graph FILE.",
+        )
+
+    def _cn15k(self, folder: Path) -> MemoryGraph:
+        from kgqa_bench.graph.memory import MemoryGraph
+        from kgqa_bench.graph.sources.cached import cached_cn15k
+
+        settings = self.settings
+        if settings.mapping not in ("ukge", "one"):
+            raise ConfigError(
+                f"CN15k has confidences by the mapping ukge, not weights: {settings.mapping} cannot be had from it.",
+                hint="Set graph.mapping to ukge or one, or use ConceptNet's assertions dump.",
+            )
+        graph = cached_cn15k(folder, settings.mapping, settings.merge)
+        if settings.part == "cn15k":
+            return graph
+        note = "CN15k stands in for ConceptNet: a part of it with 15,000 entities, since the dump is not there"
+        _log.warning("%s (looked for %s).", note, folder.parent / "conceptnet" / _DUMP)
+        return MemoryGraph(graph.store, facts={"note": note})
+
+
+def _dump(data: Path | None) -> Path | None:
+    found = sorted((data / "conceptnet").glob(_DUMP)) if data is not None else []
+    if len(found) > 1:
+        raise ConfigError(
+            f"There are several dumps of ConceptNet: {', '.join(map(str, found))}.",
+            hint="Leave one there, or give one by --graph FILE.",
+        )
+    return found[0] if found else None
+
+
+class Family(GraphSource):
+    """Family: 3,007 people in 12 family relations (Sadeghian et al. 2019); head is the RELATION of tail."""
+
+    Settings = FactsSettings
+
+    def load(self, data: Path | None) -> MemoryGraph:
+        """Read DATA/family."""
+        from kgqa_bench.graph.sources.cached import cached_parts
+
+        folder = require_folder(data, "family", "facts.txt, train.txt, valid.txt and test.txt")
+        return cached_parts(folder, self.settings.parts, "family", relation_form="is the {} of")
+
+
+class Umls(GraphSource):
+    """UMLS: 135 medical concepts in 46 relations, a small classic graph."""
+
+    Settings = FactsSettings
+
+    def load(self, data: Path | None) -> MemoryGraph:
+        """Read DATA/umls."""
+        from kgqa_bench.graph.sources.cached import cached_parts
+
+        folder = require_folder(data, "umls", "facts.txt, train.txt, valid.txt and test.txt")
+        return cached_parts(folder, self.settings.parts, "umls")
+
+
+class Fb15k237(GraphSource):
+    """FB15k-237: 14,541 entities of Freebase in 237 relations (Toutanova and Chen 2015)."""
+
+    Settings = SplitSettings
+
+    def load(self, data: Path | None) -> MemoryGraph:
+        """Read DATA/fb15k237."""
+        from kgqa_bench.graph.sources.cached import cached_openke
+
+        folder = require_folder(data, "fb15k237", "entity2id.txt, relation2id.txt and train2id.txt")
+        return cached_openke(folder, self.settings.parts, "max", "fb15k237")
 
 
 def require_folder(data: Path | None, name: str, holds: str) -> Path:

@@ -1,0 +1,115 @@
+"""Graph files and folders of the user's own: what kind a path is, and its reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kgqa_bench import registry
+from kgqa_bench.contracts import PluginSettings
+from kgqa_bench.errors import ConfigError, DataNotFoundError
+from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.sources.cached import cached_cn15k, cached_conceptnet, cached_openke, cached_parts, cached_text
+from kgqa_bench.graph.sources.settings import Cn15kSettings, FactsSettings, MergeSettings, SplitParts, WeightMapping
+from kgqa_bench.graph.text_format import DELIMITERS
+
+
+class OpenkeSettings(MergeSettings):
+    """Settings of a folder in OpenKE's format.
+
+    Attributes:
+        parts: The parts that are in the graph, as a list or with commas between them.
+    """
+
+    parts: SplitParts = ("train",)
+
+
+class DumpSettings(MergeSettings):
+    """Settings of ConceptNet's assertions dump.
+
+    Attributes:
+        mapping: How weights become confidences, as for the graph ``conceptnet``.
+    """
+
+    mapping: WeightMapping = "ukge"
+
+
+class Kind(NamedTuple):
+    """One kind of graph file or folder: what it is called, its settings, and how it is read with them."""
+
+    title: str
+    settings: type[PluginSettings]
+    read: Callable[[Path, Any], MemoryGraph]
+
+
+TEXT = Kind("delimited text", MergeSettings, lambda path, chosen: cached_text(path, chosen.merge))
+DUMP = Kind(
+    "ConceptNet's assertions",
+    DumpSettings,
+    lambda path, chosen: cached_conceptnet(path, chosen.mapping, chosen.merge),
+)
+CN15K = Kind(
+    "a folder like CN15k's",
+    Cn15kSettings,
+    lambda path, chosen: cached_cn15k(path, chosen.mapping, chosen.merge),
+)
+OPENKE = Kind(
+    "a folder in OpenKE's format",
+    OpenkeSettings,
+    lambda path, chosen: cached_openke(path, chosen.parts, chosen.merge, path.resolve().name),
+)
+PARTS = Kind(
+    "a folder of parts",
+    FactsSettings,
+    lambda path, chosen: cached_parts(path, chosen.parts, path.resolve().name),
+)
+
+# what a folder must hold to be of a kind
+_FOLDERS: dict[tuple[str, ...], Kind] = {
+    ("entity2id.txt", "relation2id.txt"): OPENKE,
+    ("data.tsv", "entity_id.csv", "relation_id.csv"): CN15K,
+    ("facts.txt",): PARTS,
+}
+
+
+def open_file(path: Path, settings: Mapping[str, Any]) -> MemoryGraph:
+    """The graph in a file or folder, cached by the content of what is read.
+
+    Files: delimited text (.tsv, .txt, .csv) and ConceptNet's dump (conceptnet-assertions…), perhaps gzipped.
+    Folders: OpenKE's format, CN15k's, parts (facts.txt …).
+
+    Args:
+        path: The file or folder.
+        settings: Those of its kind: ``merge``; ``parts`` for folders with parts; ``mapping`` for ConceptNet.
+
+    Raises:
+        DataNotFoundError: There is nothing at ``path``.
+        ConfigError: It is no kind of graph that is known, or a setting is wrong.
+        DataError: It is malformed; names file and line.
+    """
+    if not path.exists():
+        raise DataNotFoundError(f"There is no graph file {path}.", hint="Check the path.")
+    kind = _kind_of_folder(path) if path.is_dir() else _kind_of_file(path)
+    chosen = registry.checked_settings(f"{path} ({kind.title})", kind.settings, dict(settings))
+    return kind.read(path, chosen)
+
+
+def _kind_of_file(path: Path) -> Kind:
+    if path.name.startswith("conceptnet-assertions"):
+        return DUMP
+    suffix = Path(path.name.removesuffix(".gz")).suffix
+    if suffix in DELIMITERS:
+        return TEXT
+    raise ConfigError(
+        f"{path}: unknown kind of graph file.",
+        hint=f"Text is named {', '.join(DELIMITERS)}, each perhaps with .gz.",
+    )
+
+
+def _kind_of_folder(folder: Path) -> Kind:
+    for names, kind in _FOLDERS.items():
+        if all((folder / name).is_file() for name in names):
+            return kind
+    known = "; ".join(f"{kind.title} has {', '.join(names)}" for names, kind in _FOLDERS.items())
+    raise ConfigError(f"{folder}: unknown kind of graph folder.", hint=f"{known[0].upper()}{known[1:]}.")

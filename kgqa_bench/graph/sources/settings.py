@@ -1,0 +1,80 @@
+"""Settings that several graph sources share."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from kgqa_bench.contracts import PluginSettings
+
+# as in kgqa_bench.graph.build, which is not imported for the sake of a list of settings
+MergeRule = Literal["max", "mean", "noisy_or", "first", "last"]
+
+
+def _listed(value: Any) -> Any:
+    """``facts,train`` is a list of two."""
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+
+# as in kgqa_bench.graph.sources.conceptnet
+WeightMapping = Literal["ukge", "clip", "saturating", "one"]
+
+FactsPart = Literal["facts", "train", "valid", "test"]
+SplitPart = Literal["train", "valid", "test"]
+FactsParts = Annotated[tuple[FactsPart, ...], Field(min_length=1), BeforeValidator(_listed)]
+SplitParts = Annotated[tuple[SplitPart, ...], Field(min_length=1), BeforeValidator(_listed)]
+
+
+class MergeSettings(PluginSettings):
+    """Settings of a graph with confidences.
+
+    Attributes:
+        merge: Confidence of a triple that stands in several rows.
+    """
+
+    merge: MergeRule = "max"
+
+
+class Cn15kSettings(MergeSettings):
+    """Settings of CN15k.
+
+    Attributes:
+        mapping: ``ukge``: the confidences as published; ``one``: 1 for every triple.
+    """
+
+    mapping: Literal["ukge", "one"] = "ukge"
+
+
+class ConceptNetSettings(MergeSettings):
+    """Settings of ConceptNet.
+
+    Attributes:
+        part: ``dump``: the assertions dump; ``cn15k``: CN15k; ``auto``: the dump if it is there, else CN15k.
+        mapping: How the dump's weights become confidences. ``ukge``: clipped to [0.1, 3], then the logarithm scaled
+            to [0.1, 1]; ``clip``: min(w, 1); ``saturating``: w / (1 + w); ``one``: 1 for every triple. CN15k has
+            ``ukge`` and ``one``.
+    """
+
+    part: Literal["auto", "dump", "cn15k"] = "auto"
+    mapping: WeightMapping = "ukge"
+
+
+class FactsSettings(PluginSettings):
+    """Settings of a graph in the parts facts, train, valid and test.
+
+    Attributes:
+        parts: The parts that are in the graph, as a list or with commas between them.
+    """
+
+    parts: FactsParts = ("facts",)
+
+
+class SplitSettings(PluginSettings):
+    """Settings of a graph in the parts train, valid and test.
+
+    Attributes:
+        parts: The parts that are in the graph, as a list or with commas between them.
+    """
+
+    parts: SplitParts = ("train",)
