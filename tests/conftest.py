@@ -20,6 +20,8 @@ from platformdirs import user_cache_dir
 from kgqa_bench.storage import CACHE_VARIABLE, DATA_VARIABLE
 
 _REAL_DATA = os.environ.get(DATA_VARIABLE)
+# before any test module is imported: the graph's kernels look for their cache when they are
+os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "numba"))
 _REAL_CACHE = os.environ.get(CACHE_VARIABLE) or user_cache_dir("kgqa-bench", appauthor=False)
 
 
@@ -37,7 +39,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _isolated_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     """No test reads or writes the user's caches, nor sees a data folder it did not ask for."""
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parent.parent / ".pytest_cache" / "numba"))
     os.environ[CACHE_VARIABLE] = str(tmp_path_factory.mktemp("cache"))
     os.environ.pop(DATA_VARIABLE, None)
 
