@@ -49,6 +49,44 @@ def pagerank(graph: Graph, damping: float = 0.85) -> Ranks:
     return np.asarray(whole.pagerank(damping=damping), dtype=np.float64)
 
 
+def statistics(graph: Graph) -> dict[str, Any]:
+    """Figures of the whole graph by what they are, JSON-able.
+
+    Degrees count the triples at an entity in both directions, a self-loop twice. Components are weak ones.
+    Reciprocity is the share of (head, tail) pairs that are also there the other way round; clustering is the
+    transitivity: the share of connected threes of entities that are closed. Both leave directions, relations,
+    parallel triples or self-loops out of account as usual (Newman 2010, sections 7.9 and 7.10).
+    """
+    whole = to_igraph(graph, attributes=False)
+    pairs, relations, confidences = _columns(graph)
+    degrees = np.asarray(whole.degree(), dtype=np.int64)
+    sizes = whole.connected_components(mode="weak").sizes()
+    loops = int(np.count_nonzero(pairs[:, 0] == pairs[:, 1]))
+    simple = whole.simplify()  # in place; the degrees are taken already
+    facts: dict[str, Any] = {
+        "entities": graph.num_entities,
+        "relations": graph.num_relations,
+        "triples": graph.num_triples,
+        "relations in use": len(np.unique(relations)),
+        "entities without triple": int(np.count_nonzero(degrees == 0)),
+        "components": len(sizes),
+        "entities in the largest component": max(sizes, default=0),
+        "mean degree": round(float(degrees.mean()), 3) if len(degrees) else 0.0,
+        "median degree": float(np.median(degrees)) if len(degrees) else 0.0,
+        "greatest degree": int(degrees.max(initial=0)),
+        "entity of the greatest degree": graph.entity_name(int(degrees.argmax())) if len(degrees) else None,
+        "self-loops": loops,
+    }
+    if graph.num_triples > loops:
+        facts["reciprocity"] = round(simple.reciprocity(), 4)
+        facts["clustering"] = round(simple.as_undirected().transitivity_undirected(mode="zero"), 4)
+    if len(confidences):
+        facts["mean confidence"] = round(float(confidences.mean()), 4)
+        for share in (0, 25, 50, 75, 100):
+            facts[f"confidence, {share} % quantile"] = round(float(np.percentile(confidences, share)), 4)
+    return facts
+
+
 def _columns(graph: Graph) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any], npt.NDArray[np.float64]]:
     """(head, tail) pairs, relations and confidences of the visible quadruples, by (head, relation, tail).
 

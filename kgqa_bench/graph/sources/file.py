@@ -19,6 +19,7 @@ class OpenkeSettings(MergeSettings):
     """Settings of a folder in OpenKE's format.
 
     Attributes:
+        merge: Confidence of a triple that stands in several rows.
         parts: The parts that are in the graph, as a list or with commas between them.
     """
 
@@ -29,6 +30,7 @@ class DumpSettings(MergeSettings):
     """Settings of ConceptNet's assertions dump.
 
     Attributes:
+        merge: Confidence of a triple that stands in several rows.
         mapping: How weights become confidences, as for the graph ``conceptnet``.
     """
 

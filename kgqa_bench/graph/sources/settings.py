@@ -40,6 +40,7 @@ class Cn15kSettings(MergeSettings):
     """Settings of CN15k.
 
     Attributes:
+        merge: Confidence of a triple that stands in several rows.
         mapping: ``ukge``: the confidences as published; ``one``: 1 for every triple.
     """
 
@@ -50,6 +51,7 @@ class ConceptNetSettings(MergeSettings):
     """Settings of ConceptNet.
 
     Attributes:
+        merge: Confidence of a triple that stands in several rows.
         part: ``dump``: the assertions dump; ``cn15k``: CN15k; ``auto``: the dump if it is there, else CN15k.
         mapping: How the dump's weights become confidences. ``ukge``: clipped to [0.1, 3], then the logarithm scaled
             to [0.1, 1]; ``clip``: min(w, 1); ``saturating``: w / (1 + w); ``one``: 1 for every triple. CN15k has
