@@ -121,7 +121,14 @@ class ModelOptions:
 
 
 class ModelSource(Plugin):
-    """A family of models. ``local/smollm2`` is opened by the source ``local`` with the name ``smollm2``."""
+    """A family of models. ``local/smollm2`` is opened by the source ``local`` with the name ``smollm2``.
+
+    Attributes:
+        concurrency: Questions worked on at once where the run does not say: 1 for a model that answers one call
+            after the other, so that a question's seconds are its own.
+    """
+
+    concurrency: ClassVar[int] = 8
 
     @abstractmethod
     def open(self, name: str, options: ModelOptions) -> Client:

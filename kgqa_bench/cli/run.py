@@ -50,7 +50,12 @@ def run(
         str | None, typer.Option(help="Address of an OpenAI-compatible server.", rich_help_panel=_MODEL)
     ] = None,
     concurrency: Annotated[
-        int | None, typer.Option(min=1, help="Questions worked on at once. Default: 8.", rich_help_panel=_MODEL)
+        int | None,
+        typer.Option(
+            min=1,
+            help="Questions worked on at once. Default: 8; 1 for a model in this process.",
+            rich_help_panel=_MODEL,
+        ),
     ] = None,
     budget_usd: Annotated[
         float | None, typer.Option(help="Stop before more dollars are spent.", rich_help_panel=_BUDGET)

@@ -36,6 +36,7 @@ class HuggingFaceSource(ModelSource):
     """A causal language model by hub id, folder or gguf file, as in hf/Qwen/Qwen3-0.6B; scores by likelihood too."""
 
     Settings = HuggingFaceSettings
+    concurrency = 1
 
     def open(self, name: str, options: ModelOptions) -> HuggingFaceClient:
         """The model of that hub id or path; it is loaded at the first call.

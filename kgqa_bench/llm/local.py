@@ -45,6 +45,7 @@ class LocalSource(ModelSource):
     """A small model on this machine's CPU: local/smollm2, or any gguf file as local/PATH.gguf."""
 
     Settings = LocalSettings
+    concurrency = 1
 
     def open(self, name: str, options: ModelOptions) -> LocalClient:
         """The model ``smollm2`` (its weights are fetched if need be) or the gguf file of that path.

@@ -35,6 +35,12 @@ def open_model(name: str, options: ModelOptions, settings: Mapping[str, Any] | N
     return opened.open(rest, options)
 
 
+def model_source(name: str, base_url: str | None = None) -> type[ModelSource]:
+    """The source that opens the model called ``name``. Errors as for ``open_model``."""
+    source: type[ModelSource] = registry.load("models", split_name(name, base_url)[0])
+    return source
+
+
 def split_name(name: str, base_url: str | None = None) -> tuple[str, str]:
     """The source that opens a model name, and the name it is given."""
     if not name.strip():

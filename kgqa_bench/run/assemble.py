@@ -19,6 +19,7 @@ from kgqa_bench import registry
 from kgqa_bench.contracts import Benchmark, BenchmarkData, Method
 from kgqa_bench.domain import Item
 from kgqa_bench.errors import ConfigError, DataError, UnknownNameError
+from kgqa_bench.llm.resolve import model_source
 from kgqa_bench.run.config import DEFAULT_MODEL, MODEL_VARIABLE, RunConfig
 from kgqa_bench.run.resources import Resources
 from kgqa_bench.run.schema import Hashes, RunInfo
@@ -107,9 +108,11 @@ def assemble(config: RunConfig) -> Plan:
             f"{config.method} answers questions of kind {', '.join(sorted(method.kinds))}; "
             f"{benchmark_name} has {', '.join(sorted(kinds - method.kinds))}."
         )
+    model = (config.model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL) if method.uses_model else None
     filled = config.model_copy(
         update={
-            "model": (config.model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL) if method.uses_model else None,
+            "model": model,
+            "concurrency": config.concurrency or (model_source(model, config.base_url).concurrency if model else 1),
             "graph": (config.graph or benchmark.graph) if method.uses_graph else None,
         }
     )

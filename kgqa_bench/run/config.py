@@ -34,7 +34,7 @@ class RunConfig(BaseModel):
         repeats: Independent draws of every question.
         limit: Only the first so many questions.
         questions: Only the questions with these ids.
-        concurrency: Questions worked on at once.
+        concurrency: Questions worked on at once; None takes what suits the model.
         budget_usd: Stop before more money is spent.
         budget_tokens: Stop when so many tokens are used.
         budget_calls: Most model calls.
@@ -54,7 +54,7 @@ class RunConfig(BaseModel):
     repeats: int = Field(default=1, ge=1)
     limit: int | None = Field(default=None, ge=1)
     questions: tuple[str, ...] | None = None
-    concurrency: int = Field(default=8, ge=1)
+    concurrency: int | None = Field(default=None, ge=1)
     budget_usd: float | None = Field(default=None, gt=0)
     budget_tokens: int | None = Field(default=None, gt=0)
     budget_calls: int | None = Field(default=None, gt=0)

@@ -61,10 +61,11 @@ def model_setup(config: RunConfig) -> ModelSetup:
     general = {key: value for key, value in given.items() if key in GatewaySettings.model_fields}
     source = {key: value for key, value in given.items() if key not in general}
     settings = registry.checked_settings("the model gateway", GatewaySettings, general)
+    concurrency = config.concurrency or 1
     return ModelSetup(
         Sampling(settings.temperature, settings.max_tokens, settings.top_p, settings.extra),
-        Limits(config.concurrency, settings.requests_per_minute, settings.tokens_per_minute, settings.max_pause),
+        Limits(concurrency, settings.requests_per_minute, settings.tokens_per_minute, settings.max_pause),
         RetryPolicy(settings.attempts, settings.first_wait, settings.max_wait),
-        ModelOptions(config.base_url, data_folder(config.data), config.concurrency, settings.timeout),
+        ModelOptions(config.base_url, data_folder(config.data), concurrency, settings.timeout),
         source,
     )

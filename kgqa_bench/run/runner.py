@@ -79,7 +79,7 @@ class Runner:
                     return
 
         async with asyncio.TaskGroup() as group:
-            for _ in range(self._plan.config.concurrency):
+            for _ in range(self._plan.config.concurrency or 1):
                 group.create_task(work(queue))
         if failures:
             raise failures[0]
