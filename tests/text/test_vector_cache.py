@@ -96,7 +96,7 @@ class CacheMachine(RuleBasedStateMachine):
 
 
 TestCacheMachine = CacheMachine.TestCase
-TestCacheMachine.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestCacheMachine.settings = settings(max_examples=100, stateful_step_count=12, deadline=None)
 
 
 def test_the_first_vector_of_a_text_stays(tmp_path: Path) -> None:
