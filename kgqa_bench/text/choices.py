@@ -31,8 +31,11 @@ _Resolve = Callable[[str, bool], str | None]  # a label; "" where two answers ar
 _FAILED: Reading = (None, "failed")
 
 _SPACE = re.compile(r"(?:(?!(?<=\d)[.,](?=\d))[\W_])+")  # anything but letters, digits and the point of 1.5
+_ENUMERATION = re.compile(r"^\W*\w[.)\]:]+\s+")  # "B. library" is one sentence
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
+_LONGEST_SPAN = 400  # characters behind a marker that are looked at
 _DECORATION = " \t\r\n*_`'\"“”‘’«»<>$~#-–—:"
+_LETTER_DECORATION = " \t\r*_()[].:\"'`{}$"
 _ANSWER_MARKER = re.compile(
     r"\banswers?\b[*_\"'`]*(?:\s+(?:choice|option|letter))?\s*"
     r"(?:(?:is|was|=|would\s+be|should\s+be|must\s+be|will\s+be)\b|[:=])[*_\"'`]*:?",
@@ -104,7 +107,7 @@ _NO_ANSWER = re.compile(
 
 def _parse(text: str, resolve: _Resolve, repair: Callable[[str], str | None]) -> Reading:
     line = text.strip()
-    whole = resolve(line, True) if "\n" not in line and not _ANSWER_MARKER.search(line) else None
+    whole = resolve(line, True) if _is_one_answer(line) else None
     if whole:
         return whole, "ok"
     for span in _marked(text, resolve):
@@ -117,15 +120,22 @@ def _parse(text: str, resolve: _Resolve, repair: Callable[[str], str | None]) ->
     return (value, "repaired") if value else _FAILED
 
 
+def _is_one_answer(line: str) -> bool:
+    """Whether a reply may be an answer and nothing else: one sentence without a marker in it."""
+    if len(line) > _LONGEST_SPAN or "\n" in line or _ANSWER_MARKER.search(line):
+        return False
+    return not _SENTENCE_END.search(_ENUMERATION.sub("", line))
+
+
 def _marked(text: str, resolve: _Resolve) -> Iterator[str]:
     """What the explicit markers point at, the last marker first."""
     spans: list[tuple[int, str]] = []
     for pattern in (_ANSWER_MARKER, _CHOOSE_MARKER):
         spans += [(match.end(), _after(text, match.end())) for match in pattern.finditer(text)]
     for pattern in (_TAG, _BRACES):
-        spans += [(match.start(1), match.group(1)) for match in pattern.finditer(text)]
+        spans += [(match.start(1), match.group(1)[:_LONGEST_SPAN]) for match in pattern.finditer(text)]
     spans += [(match.start(), match.group(1)) for match in _VERDICT.finditer(text)]
-    bold = [(match.start(), match.group(1) or match.group(2)) for match in _BOLD.finditer(text)]
+    bold = [(match.start(), (match[1] or match[2])[:_LONGEST_SPAN]) for match in _BOLD.finditer(text)]
     if len({resolve(span, False) for _, span in bold} - {None}) == 1:
         spans += bold
     spans.sort(key=lambda pair: pair[0])
@@ -141,7 +151,7 @@ _VERDICT = re.compile(
 
 def _after(text: str, start: int) -> str:
     """The rest of the line behind a marker, or the next line that is not blank."""
-    for line in text[start:].split("\n"):
+    for line in text[start : start + _LONGEST_SPAN].split("\n"):
         if line.strip(_DECORATION + "{}\\."):
             return line
     return ""
@@ -175,7 +185,7 @@ def _letter_patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Patte
     joined = re.compile(rf"(?:,|/|&|\+|\bor\b|\band\b|\s)+[(\[]?(?P<label>{one})(?![\w'’])")
     # letters that stand alone: (B)  B)  B.  "option B"  B
     alone = re.compile(
-        rf"(?:(?P<word>\b(?:option|choice|letter|answer)\s+)|(?<![\w'’.]))[(\[]?(?P<label>{one})(?![\w'’])"
+        rf"(?:(?P<word>\b(?:option|choice|letter|answer)\s+)|(?<![\w'’.])(?<!N/))[(\[]?(?P<label>{one})(?![\w'’])"
         rf"(?P<mark>\s*(?:[)\].:,;!?]|$|\n|(?:or|and|/|&)\s+[(\[]?(?:{one})(?!\w)))?"
     )
     return leading, joined, alone
@@ -188,23 +198,24 @@ class _Options:
         self.labels = tuple(option.label for option in options)
         self._by_letter = {label.casefold(): label for label in self.labels}
         self._leading, self._joined, self._alone = _letter_patterns(self.labels)
+        self._own = {option.label: _normalise(option.text) for option in options}
         texts: dict[str, str | None] = {}
-        for option in options:
-            key = _normalise(option.text)
+        for label, key in self._own.items():
             if key and key not in self._by_letter:
-                texts[key] = None if key in texts else option.label
+                texts[key] = None if key in texts else label
         # longest first: "hot water" is looked for before "water"
         self._texts = sorted(texts.items(), key=lambda pair: -len(pair[0]))
         self._by_text = texts
 
     def exact(self, text: str) -> str | None:
-        """Fast path: the reply is one letter with decoration, with or without ``Answer:`` in front."""
-        text = text.strip()
-        if len(text) > 16:
+        """Fast path: a letter with decoration, as the whole reply or behind ``Answer:`` in its last line."""
+        whole = text.strip()
+        last = whole.rpartition("\n")[2].strip(_LETTER_DECORATION)
+        if len(last) > 24:
             return None
-        if text[:7].casefold() == "answer:":
-            text = text[7:]
-        return self._by_letter.get(text.strip(" *_()[].:\"'`{}").casefold())
+        if last[:7].casefold() == "answer:":
+            return self._by_letter.get(last[7:].strip(_LETTER_DECORATION).casefold())
+        return self._by_letter.get(last.casefold()) if len(whole) <= 24 and "\n" not in whole else None
 
     def resolve(self, span: str, whole: bool) -> str | None:
         """The option that a marked span names; ``whole`` where the span must be nothing but the answer."""
@@ -234,25 +245,28 @@ class _Options:
         joined = self._joined.match(mark[mark.startswith(")") :] + rest)
         if joined and self._by_letter[joined.group("label").casefold()] != label:
             return _AMBIGUOUS
-        named = self._starting_text(rest)
-        if named == label:
+        if (_normalise(rest) + " ").startswith(self._own[label] + " "):
             return label
+        named = self._starting_text(rest)
         is_word = label.casefold() in ("a", "i") or match.group("label") != label
-        if not mark and is_word and (whole or not _REASON.match(rest)):
-            return None  # "A dog", "I think"
-        return _AMBIGUOUS if named else label
+        if not mark and (whole or (is_word and not _REASON.match(rest))):
+            return None  # "A dog", "I think", "B is wrong"
+        return label if named is None else _AMBIGUOUS
 
     def _starting_text(self, rest: str) -> str | None:
+        """The option whose text a span starts with; ambiguous where another one's follows."""
         words = _normalise(rest) + " "
         for text, label in self._texts:
             if words.startswith(text + " "):
-                return label
+                following = words[len(text) + 1 :].removeprefix("or ").removeprefix("and ")
+                other = any(following.startswith(f"{text} ") for text, owner in self._texts if owner != label)
+                return _AMBIGUOUS if label is None or other else label
         return None
 
     def _text(self, span: str) -> str | None:
         """The only option whose text the span holds; ambiguous where it holds several."""
         named = self._starting_text(span)
-        if named:
+        if named is not None:
             return named
         found = self._texts_in(_SENTENCE_END.split(span, maxsplit=1)[0])
         if len(found) > 1:
