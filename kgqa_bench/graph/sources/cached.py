@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from kgqa_bench.graph.build import MergeRule
 from kgqa_bench.graph.cache import file_hashes, load_cached
@@ -12,8 +15,11 @@ from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.graph.sources.cn15k import read_cn15k
 from kgqa_bench.graph.sources.openke import read_openke
 from kgqa_bench.graph.sources.parts import read_parts
-from kgqa_bench.graph.sources.settings import WeightMapping
+from kgqa_bench.graph.sources.settings import Neo4jSettings, WeightMapping
 from kgqa_bench.graph.text_format import read_text
+from kgqa_bench.storage import atomic_write, cache_folder, locked
+
+_log = logging.getLogger(__name__)
 
 
 def cached_text(path: Path, merge: MergeRule) -> MemoryGraph:
@@ -40,6 +46,58 @@ def cached_conceptnet(path: Path, mapping: WeightMapping, merge: MergeRule) -> M
 
     key = {"source": "conceptnet", "mapping": mapping, "merge": merge, "files": file_hashes([path])}
     return load_cached(key, lambda: read_conceptnet(path, mapping=mapping, merge=merge))
+
+
+def cached_neo4j(path: Path, settings: Neo4jSettings, source: str) -> MemoryGraph:
+    """``read_neo4j`` of a folder or a single file, cached; the aliases are read and cached when first asked for."""
+    from kgqa_bench.graph.sources.aliased import AliasedGraph
+    from kgqa_bench.graph.sources.neo4j import exports_at, read_aliases, read_neo4j
+
+    exports = exports_at(path)
+    files = file_hashes(export.path for export in exports)
+    key = {
+        "source": ["neo4j", source],
+        "merge": settings.merge,
+        "undirected": sorted(settings.undirected),
+        "confidence": settings.confidence,
+        "files": files,
+    }
+    graph = load_cached(
+        key,
+        lambda: read_neo4j(
+            exports,
+            undirected=settings.undirected,
+            confidence=settings.confidence,
+            merge=settings.merge,
+            source=source,
+        ),
+    )
+    if not any(settings.aliases in export.columns for export in exports):
+        return graph
+    aliases_key = {"source": "neo4j aliases", "property": settings.aliases, "files": files}
+    return AliasedGraph(
+        graph.store,
+        lambda: cached_json(aliases_key, lambda: read_aliases(exports, settings.aliases)),
+        {"aliases": settings.aliases},
+    )
+
+
+def cached_json(key: Mapping[str, Any], build: Callable[[], Any]) -> Any:
+    """What ``build`` makes, JSON-able, from the cache if it was built before with the same key."""
+    import orjson
+
+    identity = json.dumps(key, sort_keys=True)
+    path = cache_folder("graphs") / f"{hashlib.sha256(identity.encode()).hexdigest()[:32]}.json"
+    with locked(path):
+        if path.is_file():
+            try:
+                return orjson.loads(path.read_bytes())
+            except orjson.JSONDecodeError as problem:
+                _log.warning("%s is damaged and built anew: %s", path, problem)
+        value = build()
+        with atomic_write(path) as stream:
+            stream.write(orjson.dumps(value))
+        return value
 
 
 def cached_openke(folder: Path, parts: Sequence[str], merge: MergeRule, source: str) -> MemoryGraph:

@@ -12,6 +12,7 @@ from kgqa_bench.graph.sources.settings import (
     Cn15kSettings,
     ConceptNetSettings,
     FactsSettings,
+    MedKGentSettings,
     SplitSettings,
 )
 from kgqa_bench.storage import DATA_VARIABLE
@@ -93,6 +94,26 @@ def _dump(data: Path | None) -> Path | None:
             hint="Leave one there, or give one by --graph FILE.",
         )
     return found[0] if found else None
+
+
+class MedKGent(GraphSource):
+    """MedKGent: 156,275 biomedical entities in 12 relations with confidences (Zhang et al. 2025)."""
+
+    Settings = MedKGentSettings
+
+    def load(self, data: Path | None) -> MemoryGraph:
+        """Read the CSV export in DATA/medkgent."""
+        from kgqa_bench.graph.sources.cached import cached_neo4j
+        from kgqa_bench.graph.sources.neo4j import exports_at
+
+        folder = data / "medkgent" if data is not None else None
+        if folder is None or not folder.is_dir() or not exports_at(folder):
+            raise DataNotFoundError(
+                f"MedKGent is not at hand: there is no CSV export of it in {folder or 'a data folder'}.",
+                "Neo4j 4.4 or later, export it as CSV (neo4j-admin, or CALL apoc.export.csv.all), put the files into "
+                f"FOLDER/medkgent, and give FOLDER by --data or {DATA_VARIABLE}. Or give another graph by --graph.",
+            )
+        return cached_neo4j(folder, self.settings, "medkgent")
 
 
 class Family(GraphSource):

@@ -10,8 +10,23 @@ from kgqa_bench import registry
 from kgqa_bench.contracts import PluginSettings
 from kgqa_bench.errors import ConfigError, DataNotFoundError
 from kgqa_bench.graph.memory import MemoryGraph
-from kgqa_bench.graph.sources.cached import cached_cn15k, cached_conceptnet, cached_openke, cached_parts, cached_text
-from kgqa_bench.graph.sources.settings import Cn15kSettings, FactsSettings, MergeSettings, SplitParts, WeightMapping
+from kgqa_bench.graph.sources.cached import (
+    cached_cn15k,
+    cached_conceptnet,
+    cached_neo4j,
+    cached_openke,
+    cached_parts,
+    cached_text,
+)
+from kgqa_bench.graph.sources.neo4j import exports_at
+from kgqa_bench.graph.sources.settings import (
+    Cn15kSettings,
+    FactsSettings,
+    MergeSettings,
+    Neo4jSettings,
+    SplitParts,
+    WeightMapping,
+)
 from kgqa_bench.graph.text_format import DELIMITERS
 
 
@@ -61,6 +76,11 @@ OPENKE = Kind(
     OpenkeSettings,
     lambda path, chosen: cached_openke(path, chosen.parts, chosen.merge, path.resolve().name),
 )
+NEO4J = Kind(
+    "a CSV export of Neo4j",
+    Neo4jSettings,
+    lambda path, chosen: cached_neo4j(path, chosen, path.resolve().name),
+)
 PARTS = Kind(
     "a folder of parts",
     FactsSettings,
@@ -101,6 +121,8 @@ def _kind_of_file(path: Path) -> Kind:
     if path.name.startswith("conceptnet-assertions"):
         return DUMP
     suffix = Path(path.name.removesuffix(".gz")).suffix
+    if suffix in DELIMITERS and exports_at(path):
+        return NEO4J
     if suffix in DELIMITERS:
         return TEXT
     raise ConfigError(
@@ -113,5 +135,7 @@ def _kind_of_folder(folder: Path) -> Kind:
     for names, kind in _FOLDERS.items():
         if all((folder / name).is_file() for name in names):
             return kind
+    if exports_at(folder):
+        return NEO4J
     known = "; ".join(f"{kind.title} has {', '.join(names)}" for names, kind in _FOLDERS.items())
-    raise ConfigError(f"{folder}: unknown kind of graph folder.", hint=f"{known[0].upper()}{known[1:]}.")
+    raise ConfigError(f"{folder}: unknown kind of graph folder.", hint=f"{known}; an export of Neo4j has CSV files.")

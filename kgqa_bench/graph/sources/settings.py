@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from kgqa_bench.contracts import PluginSettings
+from kgqa_bench.graph.sources.medkgent_words import UNDIRECTED
 
 # as in kgqa_bench.graph.build, which is not imported for the sake of a list of settings
 MergeRule = Literal["max", "mean", "noisy_or", "first", "last"]
@@ -14,7 +15,7 @@ MergeRule = Literal["max", "mean", "noisy_or", "first", "last"]
 
 def _listed(value: Any) -> Any:
     """``facts,train`` is a list of two."""
-    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 # as in kgqa_bench.graph.sources.conceptnet
@@ -23,6 +24,7 @@ WeightMapping = Literal["ukge", "clip", "saturating", "one"]
 FactsPart = Literal["facts", "train", "valid", "test"]
 SplitPart = Literal["train", "valid", "test"]
 FactsParts = Annotated[tuple[FactsPart, ...], Field(min_length=1), BeforeValidator(_listed)]
+Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 SplitParts = Annotated[tuple[SplitPart, ...], Field(min_length=1), BeforeValidator(_listed)]
 
 
@@ -60,6 +62,38 @@ class ConceptNetSettings(MergeSettings):
 
     part: Literal["auto", "dump", "cn15k"] = "auto"
     mapping: WeightMapping = "ukge"
+
+
+class Neo4jSettings(MergeSettings):
+    """Settings of a CSV export of a Neo4j database.
+
+    Attributes:
+        merge: Confidence of a triple that stands in several rows.
+        confidence: The relationships' property that holds the confidence. By default ``score`` or ``confidence``;
+            without either all are 1.
+        undirected: Relationship types without direction, as a list or with commas between them: their triples are
+            kept once where both directions are stored, with the head whose name comes first.
+        aliases: The nodes' array property with further names of the entity.
+    """
+
+    confidence: str | None = None
+    undirected: Names = ()
+    aliases: str = "exact_keywords"
+
+
+class MedKGentSettings(Neo4jSettings):
+    """Settings of MedKGent.
+
+    Attributes:
+        merge: Confidence of a triple that stands in several rows.
+        confidence: The relationships' property that holds the confidence.
+        undirected: Relationship types without direction, as a list or with commas between them: stored both ways,
+            they are kept once, with the head whose name comes first. Empty to keep both.
+        aliases: The nodes' array property with further names of the entity.
+    """
+
+    confidence: str = "score"
+    undirected: Names = UNDIRECTED
 
 
 class FactsSettings(PluginSettings):
