@@ -42,13 +42,15 @@ class DebateOnGraph(Method):
         evidence = await Evidence(question, tools, settings).open() if settings.use_graph else None
         facts = NoGraph() if evidence is None else evidence
         debate = Debate(question, tools.llm, settings)
-        verdict = await (debate.hold(facts) if settings.debate else debate.answer_alone(facts))
-        tools.trace.update(debate.trace(), verdict=verdict.source)
-        answers, status = verdict.statement.answers, _status(bool(verdict.statement.answers), evidence)
-        if evidence is not None:
-            tools.trace.update(evidence.trace())
-            if question.kind == "entities":
-                answers = evidence.names(answers)
+        try:
+            verdict = await (debate.hold(facts) if settings.debate else debate.answer_alone(facts))
+        finally:  # a debate that a failed call broke off is told of as well
+            tools.trace.update(debate.trace(), **({} if evidence is None else evidence.trace()))
+        tools.trace["verdict"] = verdict.source
+        answers = verdict.statement.answers
+        status = _status(bool(answers), evidence)
+        if evidence is not None and question.kind == "entities":
+            answers = evidence.names(answers)
         return Answer(
             predictions=tuple(Prediction(value) for value in answers),
             raw=verdict.statement.text,

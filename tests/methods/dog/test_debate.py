@@ -170,11 +170,14 @@ async def test_the_debaters_of_a_round_are_asked_at_the_same_time(debate):
     assert (await debate(Waiting())).trace["rounds"] == LAST
 
 
-async def test_a_failed_call_ends_the_question_after_the_other_reply_has_come(debate):
-    llm = FakeLlm(proponent=ModelError("gone", reason="timeout"))
+async def test_a_failed_call_ends_the_question_after_the_other_reply_has_come(graph):
+    llm = FakeLlm(proponent=["Answer: A", ModelError("gone", reason="timeout")])
+    tools = Toolbox(llm, "0", lambda: graph, Embedder, lambda: Linker((graph.entity("oak"),)))
     with pytest.raises(ModelError, match="gone"):
-        await debate(llm)
-    assert [call.role for call in llm.calls] == ["challenger"]
+        await DebateOnGraph().answer(CHOICE, tools)
+    assert [call.role for call in llm.calls] == ["proponent", "challenger", "decision", "challenger"]
+    assert (tools.trace["rounds"], tools.trace["k"]) == (1, 1)
+    assert "verdict" not in tools.trace
 
 
 # -- who saw what ------------------------------------------------------------------------------------------
