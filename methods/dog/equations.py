@@ -82,10 +82,12 @@ def path_relevance(
         Shape (paths,). Each row is summed by itself in double precision, so a path's value does not depend on
         which others are computed with it.
     """
-    cosines = np.clip((paths.astype(np.float64) * question).sum(axis=1), -1.0, 1.0)
+    cosines: Floats = np.clip((paths.astype(np.float64) * question).sum(axis=1), -1.0, 1.0)
     if negative_similarity == "zero":
-        return np.maximum(cosines, 0.0)
-    return (1.0 + cosines) / 2.0 if negative_similarity == "shift" else cosines
+        cosines = np.maximum(cosines, 0.0)
+    elif negative_similarity == "shift":
+        cosines = (1.0 + cosines) / 2.0
+    return cosines
 
 
 def confidence_factors(confidences: Floats, alpha: float) -> Floats:
