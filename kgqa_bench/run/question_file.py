@@ -36,6 +36,7 @@ from kgqa_bench.errors import DataError, DataNotFoundError, suggest
 from kgqa_bench.run.split import split_hash
 
 KEYS = ("id", "question", "kind", "options", "answer", "topic_entities", "exemplar", "meta")
+_KEY_SET = frozenset(KEYS)
 KINDS: tuple[QuestionKind, ...] = ("choice", "boolean", "entities")
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -142,7 +143,7 @@ def _rows(path: Path, content: bytes) -> Iterator[_Row]:
             if first != number:
                 found.append((f"Line {first} has the same id.", "Give every question its own id."))
         problems = [DataError(text, file=path, line=number, row=row_id, hint=hint) for text, hint in found]
-        yield _Row(item, isinstance(row, dict) and row.get("exemplar") is True, problems)
+        yield _Row(item, row_id is not None and row.get("exemplar") is True, problems)
 
 
 def _item(row: Any, problems: list[tuple[str, str]]) -> Item | None:
@@ -150,11 +151,10 @@ def _item(row: Any, problems: list[tuple[str, str]]) -> Item | None:
     if not isinstance(row, dict):
         problems.append(("Not a JSON object.", 'Write {"id": …, "question": …, "kind": …, "answer": …}.'))
         return None
-    for key in row:
-        if key not in KEYS:
-            near = suggest(key, KEYS)
-            hint = f"Did you mean {near[0]!r}?" if near else 'Put notes under "meta".'
-            problems.append((f"Unknown key {key!r}.", hint))
+    for key in row.keys() - _KEY_SET:
+        near = suggest(key, KEYS)
+        hint = f"Did you mean {near[0]!r}?" if near else 'Put notes under "meta".'
+        problems.append((f"Unknown key {key!r}.", hint))
     question_id, text, kind = row.get("id"), row.get("question"), row.get("kind")
     if not _is_text(question_id):
         problems.append(("No id.", '"id" must be a text that is not empty.'))
@@ -164,7 +164,7 @@ def _item(row: Any, problems: list[tuple[str, str]]) -> Item | None:
         problems.append((f"Unknown kind {kind!r}.", f'"kind" must be one of {", ".join(KINDS)}.'))
         return None
     topics = row.get("topic_entities", [])
-    if not isinstance(topics, list) or not all(_is_text(name) for name in topics):
+    if topics != [] and not (isinstance(topics, list) and all(map(_is_text, topics))):
         problems.append(("Wrong topic_entities.", "It must be a list of entity names, texts that are not empty."))
         topics = []
     if not isinstance(row.get("exemplar", False), bool):
@@ -179,7 +179,7 @@ def _item(row: Any, problems: list[tuple[str, str]]) -> Item | None:
 
 
 def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value) and not value.isspace()
+    return type(value) is str and value != "" and not value.isspace()
 
 
 def _options(row: dict[str, Any], problems: list[tuple[str, str]]) -> tuple[Option, ...]:
@@ -187,7 +187,7 @@ def _options(row: dict[str, Any], problems: list[tuple[str, str]]) -> tuple[Opti
     if not isinstance(given, list) or not 2 <= len(given) <= len(LETTERS):
         problems.append((f"A choice question needs 2 to {len(LETTERS)} options.", 'Give "options" as a list.'))
         return ()
-    if all(_is_text(text) for text in given):
+    if all(map(_is_text, given)):
         return tuple(map(Option, LETTERS, given))
     options = []
     for place, option in enumerate(given, start=1):
@@ -218,7 +218,7 @@ def _answers(
             return (value,)
         problems.append((f"The answer {answer!r} is no truth value.", "It must be true or false."))
     elif options:
-        named = {option.label for option in options if answer in (option.label, option.text)}
+        named = {option.label for option in options if option.label == answer or option.text == answer}
         if len(named) == 1:
             return tuple(named)
         labels = ", ".join(option.label for option in options)

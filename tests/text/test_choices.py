@@ -43,7 +43,7 @@ OK = [
     ("<answer>B</answer>", "B"), ("<answer> library </answer>", "B"),
     # bold, choosing, verdicts
     ("It must be **library** then.", "B"), ("I pick **B**, not the others.", "B"),
-    ("I choose B.", "B"), ("I would choose B, since a bank is loud.", "B"), 
+    ("I choose B.", "B"), ("I would choose B, since a bank is loud.", "B"),
     ("Between A and B I would go with B.", "B"),
     ("(B) is the correct option.", "B"), ("B is the best answer.", "B"),
     # the last marker wins; earlier ones and discussion do not count
