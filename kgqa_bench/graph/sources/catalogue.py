@@ -110,8 +110,9 @@ class MedKGent(GraphSource):
         if folder is None or not folder.is_dir() or not exports_at(folder):
             raise DataNotFoundError(
                 f"MedKGent is not at hand: there is no CSV export of it in {folder or 'a data folder'}.",
-                "Neo4j 4.4 or later, export it as CSV (neo4j-admin, or CALL apoc.export.csv.all), put the files into "
-                f"FOLDER/medkgent, and give FOLDER by --data or {DATA_VARIABLE}. Or give another graph by --graph.",
+                hint="Load its Neo4j dump (Hugging Face data set ShowerMaker/MedKGent-KG) into Neo4j 4.4 or later, "
+                "export it as CSV (neo4j-admin, or CALL apoc.export.csv.all), put them into FOLDER/medkgent, and "
+                f"give FOLDER by --data or {DATA_VARIABLE}. Or give another graph by --graph.",
             )
         return cached_neo4j(folder, self.settings, "medkgent")
 

@@ -176,7 +176,7 @@ def _weights(path: Path, numbers: npt.NDArray[np.int64], details: pa.Array) -> W
         raise
     bad = np.flatnonzero(~((weights > 0) & np.isfinite(weights)))
     if len(bad):
-        raise DataError(f"the weight {weights[bad[0]]} is not positive.", file=path, line=int(numbers[bad[0]]))
+        raise DataError(f"the weight {weights[bad[0]]} is no positive number.", file=path, line=int(numbers[bad[0]]))
     return weights
 
 
