@@ -126,9 +126,11 @@ class ModelSource(Plugin):
     Attributes:
         concurrency: Questions worked on at once where the run does not say: 1 for a model that answers one call
             after the other, so that a question's seconds are its own.
+        timeout: Seconds before a request is given up, where the run does not say.
     """
 
     concurrency: ClassVar[int] = 8
+    timeout: ClassVar[float] = 120.0
 
     @abstractmethod
     def open(self, name: str, options: ModelOptions) -> Client:

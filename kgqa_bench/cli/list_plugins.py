@@ -15,15 +15,14 @@ def list_plugins(
     from kgqa_bench import registry
     from kgqa_bench.errors import PluginError, UnknownNameError
 
-    wanted = [kind] if kind else list(registry.KINDS)
-    if kind is not None and kind not in registry.KINDS:
-        plural = f"{kind}s"
-        if plural not in registry.KINDS:
-            raise UnknownNameError(
-                "kind of plugin", kind, registry.KINDS, hint=f"Kinds: {', '.join(registry.KINDS)}."
-            )
-        wanted = [plural]
-    rows: dict[str, dict[str, str]] = {}
+    wanted: list[registry.Kind] = [
+        each for each in registry.KINDS if kind is None or kind in (each, each.removesuffix("s"))
+    ]
+    if not wanted:
+        raise UnknownNameError(
+            "kind of plugin", str(kind), registry.KINDS, hint=f"Kinds: {', '.join(registry.KINDS)}."
+        )
+    rows: dict[registry.Kind, dict[str, str]] = {}
     for each in wanted:
         rows[each] = {}
         for name in registry.names(each):

@@ -8,17 +8,21 @@ Every order is stable: neighbours by (direction, relation, other entity), result
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from kgqa_bench.domain import Triple
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ids = npt.NDArray[np.int32]
+    Confidences = npt.NDArray[np.float64]
+    Flags = npt.NDArray[np.bool_]
+else:  # for annotations only: a run without a graph does not load numpy
+    Ids = Confidences = Flags = Any
+
 Direction = Literal["out", "in", "both"]
-Ids = npt.NDArray[np.int32]
-Confidences = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 class Step(NamedTuple):

@@ -37,6 +37,7 @@ class HuggingFaceSource(ModelSource):
 
     Settings = HuggingFaceSettings
     concurrency = 1
+    timeout = 900.0  # nothing is stuck here, a busy machine is only slow
 
     def open(self, name: str, options: ModelOptions) -> HuggingFaceClient:
         """The model of that hub id or path; it is loaded at the first call.

@@ -46,6 +46,7 @@ class LocalSource(ModelSource):
 
     Settings = LocalSettings
     concurrency = 1
+    timeout = 900.0  # nothing is stuck here, a busy machine is only slow
 
     def open(self, name: str, options: ModelOptions) -> LocalClient:
         """The model ``smollm2`` (its weights are fetched if need be) or the gguf file of that path.

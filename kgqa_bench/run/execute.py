@@ -187,7 +187,7 @@ def _gateway(plan: Plan, directory: RunDirectory, replay: ReplayStore, progress:
 
     config = plan.config
     model = plan.model_name or ""
-    setup = model_setup(config)
+    setup = model_setup(model, config)
     client = open_model(model, setup.options, setup.source)
     return Gateway(
         client,

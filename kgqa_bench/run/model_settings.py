@@ -10,6 +10,7 @@ from kgqa_bench import registry
 from kgqa_bench.contracts import ModelOptions, PluginSettings
 from kgqa_bench.llm.gateway import Sampling
 from kgqa_bench.llm.limits import Limits
+from kgqa_bench.llm.resolve import model_source
 from kgqa_bench.llm.retry import RetryPolicy
 from kgqa_bench.run.config import RunConfig
 from kgqa_bench.storage import data_folder
@@ -29,7 +30,7 @@ class GatewaySettings(PluginSettings):
         attempts: Requests for one call, the first included.
         first_wait: Seconds before the second attempt; doubled for each further one.
         max_wait: Longest wait in seconds between two attempts.
-        timeout: Seconds before a request is given up.
+        timeout: Seconds before a request is given up; None takes what suits the model.
     """
 
     temperature: float | None = Field(default=None, ge=0)
@@ -42,7 +43,7 @@ class GatewaySettings(PluginSettings):
     attempts: int = Field(default=5, ge=1)
     first_wait: float = Field(default=0.5, ge=0)
     max_wait: float = Field(default=30.0, ge=0)
-    timeout: float = Field(default=120.0, gt=0)
+    timeout: float | None = Field(default=None, gt=0)
 
 
 class ModelSetup(NamedTuple):
@@ -55,17 +56,24 @@ class ModelSetup(NamedTuple):
     source: dict[str, Any]
 
 
-def model_setup(config: RunConfig) -> ModelSetup:
-    """The parts of ``--set model.…``. ConfigError names a wrong one; unknown ones are the source's to judge."""
+def model_setup(model: str, config: RunConfig) -> ModelSetup:
+    """How to open and ask ``model``: the parts of ``--set model.…``.
+
+    Unknown settings are left for the source to judge.
+
+    Raises:
+        ConfigError: A setting has a wrong value.
+    """
     given = config.scoped("model")
     general = {key: value for key, value in given.items() if key in GatewaySettings.model_fields}
     source = {key: value for key, value in given.items() if key not in general}
     settings = registry.checked_settings("the model gateway", GatewaySettings, general)
     concurrency = config.concurrency or 1
+    timeout = settings.timeout or model_source(model, config.base_url).timeout
     return ModelSetup(
         Sampling(settings.temperature, settings.max_tokens, settings.top_p, settings.extra),
         Limits(concurrency, settings.requests_per_minute, settings.tokens_per_minute, settings.max_pause),
         RetryPolicy(settings.attempts, settings.first_wait, settings.max_wait),
-        ModelOptions(config.base_url, data_folder(config.data), concurrency, settings.timeout),
+        ModelOptions(config.base_url, data_folder(config.data), concurrency, timeout),
         source,
     )

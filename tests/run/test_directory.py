@@ -63,7 +63,10 @@ def test_damaged_run_json(tmp_path: Path, content: bytes | None) -> None:
 
 
 def test_one_process_at_a_time(tmp_path: Path) -> None:
-    code = f"from kgqa_bench.run.directory import RunDirectory\nRunDirectory(__import__('pathlib').Path({str(tmp_path)!r}))"
+    code = (
+        "from pathlib import Path\nfrom kgqa_bench.run.directory import RunDirectory\n"
+        f"RunDirectory(Path({str(tmp_path)!r}))"
+    )
     with RunDirectory(tmp_path):
         other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "in use by another process" in other.stderr
