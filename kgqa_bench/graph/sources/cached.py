@@ -100,6 +100,24 @@ def cached_json(key: Mapping[str, Any], build: Callable[[], Any]) -> Any:
         return value
 
 
+def cached_rdf(
+    path: Path, confidence_predicate: str | None, literals: Literal["skip", "keep"], merge: MergeRule
+) -> MemoryGraph:
+    """``read_rdf``, cached."""
+    from kgqa_bench.graph.rdf import read_rdf
+
+    key = {
+        "source": "rdf",
+        "confidence_predicate": confidence_predicate,
+        "literals": literals,
+        "merge": merge,
+        "files": file_hashes([path]),
+    }
+    return load_cached(
+        key, lambda: read_rdf(path, confidence_predicate=confidence_predicate, literals=literals, merge=merge)
+    )
+
+
 def cached_openke(folder: Path, parts: Sequence[str], merge: MergeRule, source: str) -> MemoryGraph:
     """``read_openke``, cached."""
     names = ("entity2id", "relation2id", "entity2text", "relation2text", *(f"{part}2id" for part in parts))

@@ -10,12 +10,14 @@ from kgqa_bench import registry
 from kgqa_bench.contracts import PluginSettings
 from kgqa_bench.errors import ConfigError, DataNotFoundError
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.rdf_terms import RDF_SUFFIXES, is_rdf
 from kgqa_bench.graph.sources.cached import (
     cached_cn15k,
     cached_conceptnet,
     cached_neo4j,
     cached_openke,
     cached_parts,
+    cached_rdf,
     cached_text,
 )
 from kgqa_bench.graph.sources.neo4j import exports_at
@@ -24,6 +26,7 @@ from kgqa_bench.graph.sources.settings import (
     FactsSettings,
     MergeSettings,
     Neo4jSettings,
+    RdfSettings,
     SplitParts,
     WeightMapping,
 )
@@ -81,6 +84,11 @@ NEO4J = Kind(
     Neo4jSettings,
     lambda path, chosen: cached_neo4j(path, chosen, path.resolve().name),
 )
+RDF = Kind(
+    "RDF",
+    RdfSettings,
+    lambda path, chosen: cached_rdf(path, chosen.confidence_predicate, chosen.literals, chosen.merge),
+)
 PARTS = Kind(
     "a folder of parts",
     FactsSettings,
@@ -98,12 +106,13 @@ _FOLDERS: dict[tuple[str, ...], Kind] = {
 def open_file(path: Path, settings: Mapping[str, Any]) -> MemoryGraph:
     """The graph in a file or folder, cached by the content of what is read.
 
-    Files: delimited text (.tsv, .txt, .csv) and ConceptNet's dump (conceptnet-assertions…), perhaps gzipped.
-    Folders: OpenKE's format, CN15k's, parts (facts.txt …).
+    Files: delimited text (.tsv, .txt, .csv); RDF (.ttl, .nt, .nq, .trig, .rdf, .owl, .jsonld, .n3, .trix);
+    ConceptNet's dump (conceptnet-assertions…); APOC's CSV export of Neo4j; each perhaps gzipped. Folders: OpenKE's
+    format, CN15k's, parts (facts.txt …), a CSV export of Neo4j.
 
     Args:
         path: The file or folder.
-        settings: Those of its kind: ``merge``; ``parts`` for folders with parts; ``mapping`` for ConceptNet.
+        settings: Those of its kind, see ``kgqa_bench.graph.sources.settings``.
 
     Raises:
         DataNotFoundError: There is nothing at ``path``.
@@ -121,13 +130,13 @@ def _kind_of_file(path: Path) -> Kind:
     if path.name.startswith("conceptnet-assertions"):
         return DUMP
     suffix = Path(path.name.removesuffix(".gz")).suffix
-    if suffix in DELIMITERS and exports_at(path):
-        return NEO4J
     if suffix in DELIMITERS:
-        return TEXT
+        return NEO4J if exports_at(path) else TEXT
+    if is_rdf(path):
+        return RDF
     raise ConfigError(
         f"{path}: unknown kind of graph file.",
-        hint=f"Text is named {', '.join(DELIMITERS)}, each perhaps with .gz.",
+        hint=f"Text is named {', '.join(DELIMITERS)}, RDF {', '.join(RDF_SUFFIXES)}, each perhaps with .gz.",
     )
 
 

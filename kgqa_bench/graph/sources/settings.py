@@ -96,6 +96,19 @@ class MedKGentSettings(Neo4jSettings):
     undirected: Names = UNDIRECTED
 
 
+class RdfSettings(MergeSettings):
+    """Settings of RDF files.
+
+    Attributes:
+        merge: Confidence of a triple that has several.
+        confidence_predicate: IRI of the property with the confidence; by default found by its name.
+        literals: ``skip`` or ``keep`` triples with a literal.
+    """
+
+    confidence_predicate: str | None = None
+    literals: Literal["skip", "keep"] = "skip"
+
+
 class FactsSettings(PluginSettings):
     """Settings of a graph in the parts facts, train, valid and test.
 
