@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import orjson
 from pydantic import Field
@@ -22,20 +22,23 @@ from ._hub import HubSet, hub_rows
 Row = Mapping[str, Any]
 
 
+# the settings' types carry their descriptions, because each benchmark gives its own defaults
+Split = Annotated[str, Field(description="The part of the set, by its authors' name for it.")]
+Size = Annotated[
+    int | None,
+    Field(ge=1, description="Questions drawn by the run's seed; none asks all, in the set's own order."),
+]
+HubName = Annotated[str, Field(description="Name of the data set on the Hugging Face hub.")]
+Revision = Annotated[str, Field(description="Commit of the hub's repository.")]
+
+
 class SplitSettings(PluginSettings):
-    """Which questions are asked and where they come from.
+    """Which questions are asked and where they come from."""
 
-    Attributes:
-        split: The part of the set, by the name of its authors.
-        size: How many questions are drawn by the run's seed; None asks all, in the set's own order.
-        hub: Name of the data set on the Hugging Face hub.
-        revision: Commit of the hub's repository.
-    """
-
-    split: str
-    size: int | None = Field(default=None, ge=1)
-    hub: str
-    revision: str
+    split: Split
+    size: Size = None
+    hub: HubName
+    revision: Revision
 
 
 class PublishedSet(Benchmark):

@@ -7,16 +7,16 @@ from typing import ClassVar
 
 from kgqa_bench.domain import Item
 
-from ._base import PublishedSet, Row, SplitSettings, choice_item
+from ._base import HubName, PublishedSet, Revision, Row, Size, Split, SplitSettings, choice_item
 
 
 class CommonsenseQASettings(SplitSettings):
     """500 of the dev split, as in the DoG paper; the test split's labels are not public."""
 
-    split: str = "dev"
-    size: int | None = 500
-    hub: str = "tau/commonsense_qa"
-    revision: str = "94630fe30dad47192a8546eb75f094926d47e155"
+    split: Split = "dev"
+    size: Size = 500
+    hub: HubName = "tau/commonsense_qa"
+    revision: Revision = "94630fe30dad47192a8546eb75f094926d47e155"
 
 
 class CommonsenseQA(PublishedSet):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from kgqa_bench.domain import Gold, Item, Question
 
-from ._base import PublishedSet, Row, SplitSettings
+from ._base import HubName, PublishedSet, Revision, Row, Size, Split, SplitSettings
 
 _TRUTH = {"yes": "true", "no": "false"}
 
@@ -15,10 +15,10 @@ _TRUTH = {"yes": "true", "no": "false"}
 class CommonsenseQA2Settings(SplitSettings):
     """500 of the dev split, as in the DoG paper; the test split's labels are not public."""
 
-    split: str = "dev"
-    size: int | None = 500
-    hub: str = "tasksource/commonsense_qa_2.0"
-    revision: str = "23ff83b18ed76882f3af1a403a7c464b72efcd86"
+    split: Split = "dev"
+    size: Size = 500
+    hub: HubName = "tasksource/commonsense_qa_2.0"
+    revision: Revision = "23ff83b18ed76882f3af1a403a7c464b72efcd86"
 
 
 class CommonsenseQA2(PublishedSet):

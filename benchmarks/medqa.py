@@ -7,16 +7,16 @@ from typing import ClassVar
 
 from kgqa_bench.domain import Item
 
-from ._base import PublishedSet, Row, SplitSettings, choice_item
+from ._base import HubName, PublishedSet, Revision, Row, Size, Split, SplitSettings, choice_item
 
 
 class MedQASettings(SplitSettings):
     """200 of the test split, as in the DoG paper."""
 
-    split: str = "test"
-    size: int | None = 200
-    hub: str = "GBaker/MedQA-USMLE-4-options"
-    revision: str = "0fb93dd23a7339b6dcd27e241cb9b5eca62d4d18"
+    split: Split = "test"
+    size: Size = 200
+    hub: HubName = "GBaker/MedQA-USMLE-4-options"
+    revision: Revision = "0fb93dd23a7339b6dcd27e241cb9b5eca62d4d18"
 
 
 class MedQA(PublishedSet):

@@ -7,15 +7,15 @@ from typing import ClassVar
 
 from kgqa_bench.domain import Item
 
-from ._base import PublishedSet, Row, SplitSettings, choice_item
+from ._base import HubName, PublishedSet, Revision, Row, Split, SplitSettings, choice_item
 
 
 class OpenBookQASettings(SplitSettings):
     """The whole test split (500), as the DoG paper's 500 most probably are."""
 
-    split: str = "test"
-    hub: str = "allenai/openbookqa"
-    revision: str = "388097ea7776314e93a529163e0fea805b8a6454"
+    split: Split = "test"
+    hub: HubName = "allenai/openbookqa"
+    revision: Revision = "388097ea7776314e93a529163e0fea805b8a6454"
 
 
 class OpenBookQA(PublishedSet):

@@ -11,15 +11,10 @@ from kgqa_bench.text.choices import parse_answer, parse_entities
 
 
 class GenerationSettings(PluginSettings):
-    """How replies are drawn.
+    """How replies are drawn; the defaults are the DoG paper's."""
 
-    Attributes:
-        temperature: Sampling temperature (DoG: 0.5).
-        max_tokens: Most tokens of a reply (DoG: 1,024).
-    """
-
-    temperature: float = Field(default=0.5, ge=0)
-    max_tokens: int = Field(default=1024, ge=1)
+    temperature: float = Field(default=0.5, ge=0, description="Sampling temperature.")
+    max_tokens: int = Field(default=1024, ge=1, description="Most tokens of a reply.")
 
 
 def read_values(reply: Reply, question: Question) -> tuple[str, ...]:

@@ -19,13 +19,13 @@ from ._ask import GenerationSettings, read_answer
 
 
 class FewShotSettings(GenerationSettings):
-    """Settings of few-shot answering.
+    """Settings of few-shot answering."""
 
-    Attributes:
-        shots: Solved questions shown: the first of the benchmark's seeded order that have the question's kind.
-    """
-
-    shots: int = Field(default=5, ge=1)
+    shots: int = Field(
+        default=5,
+        ge=1,
+        description="Solved questions shown: the first in the benchmark's seeded order of the question's kind.",
+    )
 
 
 class FewShot(Method):

@@ -19,13 +19,9 @@ from .cot import PROMPT, reasoning_messages
 
 
 class SelfConsistencySettings(GenerationSettings):
-    """Settings of self-consistency.
+    """Settings of self-consistency. The original draws 40 samples; the DoG paper does not say how many."""
 
-    Attributes:
-        samples: Replies drawn. The original draws 40; the DoG paper does not say.
-    """
-
-    samples: int = Field(default=5, ge=1)
+    samples: int = Field(default=5, ge=1, description="Replies drawn.")
 
 
 class SelfConsistency(Method):

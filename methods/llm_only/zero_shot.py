@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 from kgqa_bench.contracts import Method
 from kgqa_bench.domain import Answer, Prediction, Question
 from kgqa_bench.errors import ConfigError
@@ -18,13 +20,14 @@ from ._ask import GenerationSettings, read_answer
 class ZeroShotSettings(GenerationSettings):
     """Settings of zero-shot answering.
 
-    Attributes:
-        answer_by: ``generate`` reads the model's reply. ``likelihood`` lets the model score the text of each option
-            (or true / false) as the answer to the bare question, by mean log-likelihood per token, so that small
-            models are not judged by how well they keep to a form.
+    By likelihood, small models are not judged by how well they keep to a form.
     """
 
-    answer_by: Literal["generate", "likelihood"] = "generate"
+    answer_by: Literal["generate", "likelihood"] = Field(
+        default="generate",
+        description="`generate` reads the model's reply; `likelihood` lets the model score the text of each option "
+        "(or true / false) as the answer to the bare question, by mean log-likelihood per token.",
+    )
 
 
 class ZeroShot(Method):

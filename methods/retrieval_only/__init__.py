@@ -23,21 +23,22 @@ from .similarity import Floats, embedding_similarity, tfidf_similarity
 
 
 class RetrievalOnlySettings(PluginSettings):
-    """Settings of retrieval without a model.
+    """Settings of retrieval without a model."""
 
-    Attributes:
-        scorer: How texts are compared: ``tfidf``, fitted on the facts of the one question, or ``embedding``.
-        hops: Longest path between two linked entities that counts as a fact.
-        top_k: How many of its best facts make an option's score.
-        max_paths: Most paths taken between two entities, shorter ones first.
-        threshold: A boolean question is called true where its best fact scores at least this.
-    """
-
-    scorer: Literal["tfidf", "embedding"] = "tfidf"
-    hops: int = Field(default=2, ge=1, le=3)
-    top_k: int = Field(default=3, ge=1)
-    max_paths: int = Field(default=100, ge=1)
-    threshold: float = Field(default=0.3, ge=0, le=1)
+    scorer: Literal["tfidf", "embedding"] = Field(
+        default="tfidf",
+        description="How texts are compared: `tfidf`, fitted on the facts of the one question, or `embedding`.",
+    )
+    hops: int = Field(
+        default=2, ge=1, le=3, description="Longest path between two linked entities that counts as a fact."
+    )
+    top_k: int = Field(default=3, ge=1, description="How many of its best facts make an option's score.")
+    max_paths: int = Field(
+        default=100, ge=1, description="Most paths taken between two entities, shorter ones first."
+    )
+    threshold: float = Field(
+        default=0.3, ge=0, le=1, description="A boolean question is true where its best fact scores at least this."
+    )
 
 
 class RetrievalOnly(Method):

@@ -203,6 +203,11 @@ def test_exemplars_of_the_train_split_leave_out_what_is_asked(write_rows: Any, t
     assert len({item.question.id for item in (*data.items, *data.exemplars())}) == 30
 
 
+def test_a_size_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="size"):
+        load("csqa", tmp_path, size=0)
+
+
 def test_an_unknown_split_names_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="dev, train"):
         load("csqa", tmp_path, split="test")
