@@ -40,6 +40,7 @@ class MemoryGraph(GraphAlgorithms):
         self._num_entities = len(store.entity_names)
         self._out_start = store.out_start.data  # indexed faster than an array
         self._in_start = store.in_start.data
+        self._columns = (store.relations, store.tails, store.confidences, store.forward)
         self._view = (
             store.out_start, store.tails, store.relations, store.in_start, store.heads, store.in_edge, self._visible,
         )  # fmt: skip
@@ -124,6 +125,8 @@ class MemoryGraph(GraphAlgorithms):
         if relation is not None:
             self.check_relations((relation,))
         if direction == "out":
+            if relation is None and not self._masked:
+                return self._view_of(self._out_start[entity], self._out_start[entity + 1])
             return self._outgoing(entity, relation)
         if direction == "in":
             return self._incoming(entity, relation)
@@ -149,14 +152,12 @@ class MemoryGraph(GraphAlgorithms):
                 return Neighbours(
                     store.relations[shown], store.tails[shown], store.confidences[shown], store.forward[: len(shown)]
                 )
-        return _neighbours(
-            (
-                store.relations[begin:end],
-                store.tails[begin:end],
-                store.confidences[begin:end],
-                store.forward[: end - begin],
-            )
-        )
+        return self._view_of(begin, end)
+
+    def _view_of(self, begin: int, end: int) -> Neighbours:
+        relations, tails, confidences, forward = self._columns
+        part = slice(begin, end)
+        return _neighbours((relations[part], tails[part], confidences[part], forward[: end - begin]))
 
     def _incoming(self, entity: int, relation: int | None) -> Neighbours:
         store = self.store
@@ -280,10 +281,12 @@ class MemoryGraph(GraphAlgorithms):
     def within_hops(self, entities: Iterable[int], hops: int, direction: Direction = "both") -> Ids:
         """The entities within ``hops`` steps of any of ``entities``, those included: sorted, distinct."""
         scratch = self.store.scratch
-        reached: Ids = kernels.within(
+        reached: Ids
+        reached, ordered = kernels.within(
             self._view, _CODES[direction], self._array(entities), hops, scratch.seen, scratch.queue
         )
-        reached.sort()
+        if not ordered:
+            reached.sort()
         return reached
 
     # -- derived graphs --------------------------------------------------------------------------------
