@@ -25,6 +25,8 @@ from kgqa_bench.llm.worker import Worker
 from kgqa_bench.storage import data_folder
 
 EMBEDDED = "smollm2"
+_WAIT_VARIABLE = "OMP_WAIT_POLICY"
+_FREE_CORES = 1.5
 _FORCED = 1e6  # a logit bias that no other token can outweigh
 
 
@@ -34,7 +36,7 @@ class LocalSettings(PluginSettings):
     threads: int | None = Field(
         default=None,
         ge=1,
-        description="Threads; by default 1 where CI=true (on a busy machine two crawl), else up to 2.",
+        description="Threads; by default 2 where two cores are free, else 1; always 1 where CI=true.",
     )
     context: int = Field(
         default=8192, ge=64, description="Tokens of prompt and reply together; at most what the model was trained on."
@@ -135,8 +137,14 @@ class LocalClient:
         await self._worker.close()
 
     def _load(self) -> _Server:
-        import xllamacpp
-
+        try:
+            xllamacpp = _runtime()
+        except ImportError as problem:
+            raise ModelError(
+                f"xllamacpp cannot be loaded: {problem}",
+                reason="unavailable",
+                hint="If libgomp.so.1 is missing, install it (on Debian and Ubuntu: apt install libgomp1).",
+            ) from problem
         params = xllamacpp.CommonParams()
         params.model.path = str(self._path)
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
@@ -156,6 +164,22 @@ class LocalClient:
                 reason="unavailable",
                 hint="Check that it is a whole gguf file of a chat model and that memory suffices.",
             ) from problem
+
+
+def _runtime() -> Any:
+    """xllamacpp, whose threads sleep while they wait for each other.
+
+    By default they spin, which on a machine with other work makes two threads ten times slower than one. The variable
+    is read when the OpenMP library is loaded (too late where torch has loaded it before), and taken back afterwards.
+    """
+    given = _WAIT_VARIABLE in os.environ
+    os.environ.setdefault(_WAIT_VARIABLE, "passive")
+    try:
+        import xllamacpp
+    finally:
+        if not given:
+            del os.environ[_WAIT_VARIABLE]
+    return xllamacpp
 
 
 def _generate(server: _Server, request: Request, stop: threading.Event) -> Completion:
@@ -285,6 +309,9 @@ def _gguf(name: str, data: Path | None) -> Path:
 
 
 def _default_threads() -> int:
+    """Two where two cores are free, else one: threads that share a core stall each other. Replies do not differ."""
     if os.environ.get("CI", "").lower() == "true":
         return 1
-    return min(2, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return 2 if cores - busy > _FREE_CORES else 1

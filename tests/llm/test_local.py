@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from kgqa_bench.contracts import ModelOptions
 from kgqa_bench.errors import DataError, DataNotFoundError, MissingDependencyError, ModelError, UnknownNameError
-from kgqa_bench.llm import weights
+from kgqa_bench.llm import local, weights
 from kgqa_bench.llm.local import LocalSettings, LocalSource
 from kgqa_bench.llm.types import Request
 from kgqa_bench.storage import cache_folder
@@ -175,12 +175,15 @@ def test_without_the_runtime_the_error_names_the_extra(monkeypatch):
         _open()
 
 
-@pytest.mark.parametrize(("ci", "most"), [("true", 1), ("", 2)])
-def test_threads_by_default(monkeypatch, ci, most):
-    from kgqa_bench.llm.local import _default_threads
-
+@pytest.mark.parametrize(
+    ("ci", "cores", "load", "threads"),
+    [("true", 8, 0.0, 1), ("", 8, 0.3, 2), ("", 2, 0.3, 2), ("", 2, 1.0, 1), ("", 1, 0.0, 1), ("", 4, 9.0, 1)],
+)
+def test_threads_by_default(monkeypatch, ci, cores, load, threads):
     monkeypatch.setenv("CI", ci)
-    assert 1 <= _default_threads() <= most
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(cores)), raising=False)
+    monkeypatch.setattr("os.getloadavg", lambda: (load, 5.0, 5.0), raising=False)
+    assert local._default_threads() == threads
 
 
 class TestWeights:
