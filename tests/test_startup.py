@@ -22,8 +22,8 @@ def loaded(code: str) -> set[str]:
     [
         "import kgqa_bench",
         "import kgqa_bench.registry as r\nfor kind in r.KINDS: r.names(kind)",
-        "import sys\nfrom kgqa_bench.cli.main import app\ntry:\n    app(['--help'])\nexcept SystemExit:\n    pass",
-        "import sys\nfrom kgqa_bench.cli.main import app\ntry:\n    app(['run', '--help'])\nexcept SystemExit:\n    pass",
+        "from kgqa_bench.cli.main import app\ntry:\n    app(['--help'])\nexcept SystemExit:\n    pass",
+        "from kgqa_bench.cli.main import app\ntry:\n    app(['run', '--help'])\nexcept SystemExit:\n    pass",
     ],
 )
 def test_nothing_heavy_is_loaded(code: str) -> None:

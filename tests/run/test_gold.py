@@ -26,7 +26,7 @@ class SecretLabel(str):
 
 
 def reachable(roots: list[Any]) -> Iterator[Any]:
-    """Every object to which a chain of references leads; modules and classes, which lead everywhere, are not entered."""
+    """Every object to which a chain of references leads; modules and classes lead everywhere and are left out."""
     seen: set[int] = set()
     stack = list(roots)
     while stack:
