@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
 from kgqa_bench.graph.build import build_graph
 from kgqa_bench.graph.protocol import Graph
+from kgqa_bench.graph.sparql import sparql_graph
+from kgqa_bench.graph.sparql_client import StoreClient
+from kgqa_bench.graph.turtle import write_turtle
 
 Row = tuple[str, str, str, float]
 MakeGraph = Callable[[Sequence[Row]], Graph]
@@ -17,8 +22,20 @@ def in_memory(rows: Sequence[Row]) -> Graph:
     return build_graph(*map(list, zip(*rows, strict=True)), source="contract")
 
 
+def in_a_triple_store(rows: Sequence[Row]) -> Graph:
+    import pyoxigraph
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.ttl"
+        write_turtle(in_memory(rows), path)
+        store = pyoxigraph.Store()
+        store.load(path=str(path))
+    return sparql_graph(StoreClient(store), confidence="star")
+
+
 GRAPH_BACK_ENDS: dict[str, MakeGraph] = {
     "memory": in_memory,
+    "sparql": in_a_triple_store,
 }
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from kgqa_bench.contracts import PluginSettings
+from kgqa_bench.graph.rdf_terms import CONFIDENCE, is_iri
 from kgqa_bench.graph.sources.medkgent_words import UNDIRECTED
 
 # as in kgqa_bench.graph.build, which is not imported for the sake of a list of settings
@@ -26,6 +27,15 @@ SplitPart = Literal["train", "valid", "test"]
 FactsParts = Annotated[tuple[FactsPart, ...], Field(min_length=1), BeforeValidator(_listed)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 SplitParts = Annotated[tuple[SplitPart, ...], Field(min_length=1), BeforeValidator(_listed)]
+
+
+def _checked_iri(value: str) -> str:
+    if not is_iri(value):
+        raise ValueError(f"{value!r} is not an IRI")
+    return value
+
+
+Iri = Annotated[str, AfterValidator(_checked_iri)]
 
 
 class MergeSettings(PluginSettings):
@@ -105,8 +115,27 @@ class RdfSettings(MergeSettings):
         literals: ``skip`` or ``keep`` triples with a literal.
     """
 
-    confidence_predicate: str | None = None
+    confidence_predicate: Iri | None = None
     literals: Literal["skip", "keep"] = "skip"
+
+
+class SparqlSettings(PluginSettings):
+    """Settings of a SPARQL endpoint.
+
+    Attributes:
+        graph: IRI of the graph to ask; by default the endpoint's default graph.
+        confidence: How confidences are written: ``none`` (all are 1), ``star`` (RDF-star), ``reification``
+            (rdf:Statement), ``annotation`` (owl:Axiom).
+        confidence_predicate: IRI of the property with the confidence.
+        page: Rows asked for at once; the endpoint must not limit its replies to fewer.
+        timeout: Seconds before a query is given up.
+    """
+
+    graph: Iri | None = None
+    confidence: Literal["none", "star", "reification", "annotation"] = "none"
+    confidence_predicate: Iri = CONFIDENCE
+    page: int = Field(default=10_000, ge=1)
+    timeout: float = Field(default=60.0, gt=0)
 
 
 class FactsSettings(PluginSettings):
