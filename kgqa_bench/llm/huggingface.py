@@ -43,12 +43,12 @@ class HuggingFaceSource(ModelSource):
         """The model of that hub id or path; it is loaded at the first call.
 
         Raises:
-            MissingDependencyError: transformers, torch or (for gguf files) gguf is not installed.
+            MissingDependencyError: transformers, torch or (for gguf files) gguf or accelerate is not installed.
             DataNotFoundError: The name is a path and nothing is there.
         """
         path = Path(name).expanduser()
         gguf = path.suffix.lower() == ".gguf"
-        for package in ("torch", "transformers", *(["gguf"] if gguf else [])):
+        for package in ("torch", "transformers", *(["gguf", "accelerate"] if gguf else [])):
             if find_spec(package) is None:
                 raise MissingDependencyError(f"The model hf/{name}", package, extra="local")
         if (gguf or path.is_absolute() or name.startswith((".", "~"))) and not path.exists():
@@ -133,9 +133,7 @@ class HuggingFaceClient:
         if pad is None:
             pad = end[0] if isinstance(end, list) else end
         # the model's own temperature, top-k and so on would otherwise slip in
-        model.generation_config = GenerationConfig(
-            bos_token_id=own.bos_token_id, eos_token_id=end, pad_token_id=pad, top_k=0
-        )
+        model.generation_config = GenerationConfig(bos_token_id=own.bos_token_id, eos_token_id=end, pad_token_id=pad)
         config = model.config.get_text_config()
         return _Loaded(model, tokenizer, getattr(config, "max_position_embeddings", None))
 

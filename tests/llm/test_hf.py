@@ -77,6 +77,15 @@ async def test_the_end_token_ends_the_reply(tiny_chat_model, parts, tmp_path):
     assert (reply.completion_tokens, reply.finish_reason) == (first + 1, "stop")
 
 
+async def test_a_loaded_model_is_silent(client, capfd):
+    await client.complete(REQUEST)
+    capfd.readouterr()
+    await client.complete(REQUEST)
+    await client.complete(replace(REQUEST, temperature=0.5, top_p=0.9, seed=1))
+    await client.log_likelihoods(MESSAGES, ["fire"])
+    assert capfd.readouterr() == ("", "")
+
+
 async def test_a_stop_string_cuts_the_reply(client):
     whole = (await client.complete(REQUEST)).text
     stop = whole[4:6]
