@@ -1,7 +1,7 @@
 """Question answering over knowledge graphs with language models: methods, benchmarks, scores.
 
 >>> import kgqa_bench
->>> result = kgqa_bench.run(method="dog", benchmark="obqa-mini", limit=5)  # doctest: +SKIP
+>>> result = kgqa_bench.evaluate(method="dog", benchmark="obqa-mini", limit=5)  # doctest: +SKIP
 >>> print(result.metrics.scores[0].value)  # doctest: +SKIP
 """
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from kgqa_bench.run.execute import RunResult
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "run"]
+__all__ = ["__version__", "evaluate"]
 
 
-def run(**flags: Any) -> RunResult:
+def evaluate(**flags: Any) -> RunResult:
     """Run a method on a benchmark, as ``kgqa-bench run`` does.
 
     Args:
@@ -32,4 +32,4 @@ def run(**flags: Any) -> RunResult:
     from kgqa_bench.run.config import make_config
     from kgqa_bench.run.execute import execute
 
-    return execute(make_config(flags, where="run()"))
+    return execute(make_config(flags, where="evaluate()"))

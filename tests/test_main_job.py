@@ -1,0 +1,69 @@
+"""The main job on real data: questions, graph, embedder and linker are real; a script plays the model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kgqa_bench
+import kgqa_bench.errors
+from kgqa_bench.cli.run import _configs
+from kgqa_bench.run.execute import execute
+
+pytestmark = [pytest.mark.data, pytest.mark.local]
+
+RULES = [
+    {"role": "decision", "reply": "CONTINUE"},
+    {"contains": "true or false", "reply": "Answer: true"},
+    {"reply": "Because of the facts. Answer: A"},
+]
+CONFIGS = sorted(Path(__file__).parent.parent.joinpath("configs").rglob("*.yaml"))
+
+
+@pytest.fixture
+def scripted(tmp_path: Path, real_data: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A scripted model as the default model, the real data as the user's, an empty folder to work in."""
+    script = tmp_path / "script.jsonl"
+    script.write_text("".join(json.dumps(rule) + "\n" for rule in RULES))
+    monkeypatch.setenv("KGQA_BENCH_MODEL", f"scripted/{script}")
+    monkeypatch.setenv("KGQA_BENCH_DATA", str(real_data))
+    monkeypatch.chdir(tmp_path)
+    return f"scripted/{script}"
+
+
+def test_the_bare_command(scripted: str) -> None:
+    """``kgqa-bench run --method dog --benchmark obqa``, cut to three questions."""
+    result = kgqa_bench.evaluate(method="dog", benchmark="obqa", limit=3)
+    assert result.metrics.complete
+    assert result.info.graph is not None
+    assert result.info.graph["name"] == "conceptnet"
+    assert result.info.benchmark["loaded"] == 500
+    assert result.path.parent == Path("runs")
+    records = [json.loads(line) for line in (result.path / "records.jsonl").read_text().splitlines()]
+    for record in records:
+        assert len(record["calls"]) == 3 * record["trace"]["rounds"] + 1
+    assert any(record["evidence"] for record in records)
+
+
+@pytest.mark.parametrize("benchmark", ["csqa", "csqa2", "medqa"])
+def test_the_other_benchmarks(scripted: str, benchmark: str) -> None:
+    result = kgqa_bench.evaluate(method="dog", benchmark=benchmark, graph="cn15k", limit=2)
+    assert result.metrics.complete
+    assert result.metrics.cost.calls_per_question == 10
+
+
+@pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
+def test_every_variant_of_every_config(scripted: str, config: Path) -> None:
+    flags = {"model": scripted, "graph": "cn15k", "limit": 1, "set": {"model.extra": None}}
+    runs = _configs(config, None, flags)
+    assert runs
+    for name, run in runs.items():
+        result = execute(run.model_copy(update={"out": Path(name)}))
+        assert result.metrics.complete, (name, result.metrics)
+
+
+def test_medqa_says_how_to_get_its_graph(scripted: str) -> None:
+    with pytest.raises(kgqa_bench.errors.DataNotFoundError, match="--graph"):
+        kgqa_bench.evaluate(method="dog", benchmark="medqa", limit=1)
