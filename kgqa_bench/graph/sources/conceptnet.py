@@ -28,7 +28,7 @@ Weights = npt.NDArray[np.float64]
 
 _COLUMNS = ("uri", "relation", "start", "end", "details")
 _ENGLISH = "/c/en/"
-_BLOCK = 1 << 24  # bytes read at a time; a line must fit
+_BLOCK = 1 << 21  # bytes a block; a line must fit, and some tens of blocks are read ahead
 
 
 def _ukge(weights: Weights) -> Weights:
