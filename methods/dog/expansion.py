@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kgqa_bench.graph.protocol import Edge, Flags, Neighbours, Path
+from kgqa_bench.graph.protocol import Edge, Flags, Graph, Neighbours, Path
 from kgqa_bench.text.verbalise import Verbaliser
 
 from .equations import (
@@ -54,11 +54,11 @@ class ScoredPath:
         return -self.score, self.steps
 
 
-class Question:
-    """What all searches for one question share: the relevance found so far (Eq. 4) by path text."""
+class Question(Verbaliser):
+    """What all searches for one question share: texts, and the relevance found so far (Eq. 4) by path text."""
 
-    def __init__(self, verbaliser: Verbaliser) -> None:
-        self.verbaliser = verbaliser
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
         self.relevance: dict[str, float] = {}
 
 
@@ -108,10 +108,12 @@ class Expansion:
         self.distances: Floats = path_distances(hops, self.confidences)
         self.factors = confidence_factors(self.confidences, self._settings.alpha)
         self.neighbours, owner = np.unique(edges.entities, return_inverse=True)
-        self.owner: Ints = np.tile(owner, len(prefixes))  # position in self.neighbours
+        self.owner: Ints = np.concatenate([owner] * len(prefixes))  # position in self.neighbours
         self.scores: Floats = np.full(len(self.owner), -np.inf)
         self.scored: Flags = np.zeros(len(self.owner), dtype=np.bool_)
         self._width = min(self._settings.width, len(self.neighbours))
+        columns = (edges.relations, edges.entities, edges.confidences, edges.inverse)
+        self._steps = list(zip(*(column.tolist() for column in columns), strict=True))
 
     def nearest(self) -> tuple[list[int], list[float]]:
         """The candidate neighbours and the least Hop / Conf of their candidate paths."""
@@ -132,14 +134,13 @@ class Expansion:
 
     def texts(self, positions: Ints) -> list[str]:
         """The texts of candidate paths."""
-        edges, verbaliser, count = self._edges, self._question.verbaliser, len(self._edges.entities)
+        steps, here, question = self._steps, self._entity, self._question
         texts = []
         for position in positions.tolist():
-            prefix, edge = divmod(position, count)
-            here, other, relation = self._entity, int(edges.entities[edge]), int(edges.relations[edge])
-            head, tail = (other, here) if edges.inverse[edge] else (here, other)
-            triple = verbaliser.triple(head, relation, tail)
-            texts.append(verbaliser.extend(self._prefixes[prefix].text, triple))
+            prefix, edge = divmod(position, len(steps))
+            relation, other, _, inverse = steps[edge]
+            triple = question.triple(other, relation, here) if inverse else question.triple(here, relation, other)
+            texts.append(question.extend(self._prefixes[prefix].text, triple))
         return texts
 
     def score(self, positions: Ints) -> Asking:
@@ -204,15 +205,8 @@ class Expansion:
         return paths
 
     def _path(self, position: int, text: str) -> ScoredPath:
-        edges = self._edges
-        prefix, edge = divmod(position, len(edges.entities))
-        last = Edge(
-            self._entity,
-            int(edges.relations[edge]),
-            int(edges.entities[edge]),
-            float(edges.confidences[edge]),
-            bool(edges.inverse[edge]),
-        )
+        prefix, edge = divmod(position, len(self._steps))
+        last = Edge(self._entity, *self._steps[edge])
         return ScoredPath(
             (*self._prefixes[prefix].path, last),
             text,

@@ -23,7 +23,6 @@ import numpy as np
 from kgqa_bench.errors import ConfigError
 from kgqa_bench.graph.protocol import Graph, Neighbours, Quad
 from kgqa_bench.text.types import Embedder
-from kgqa_bench.text.verbalise import Verbaliser
 
 from .equations import ExtractionSettings, entity_distance, path_relevance
 from .expansion import Asking, Expansion, Question, ScoredPath
@@ -143,7 +142,7 @@ def extract_levels(
     centres, levels = list(dict.fromkeys(centres)), sorted(set(levels))
     if levels and levels[0] < 1:
         raise ConfigError(f"K, the paths kept for an entity, must be at least 1 (got {levels[0]}).")
-    question = Question(Verbaliser(graph))
+    question = Question(graph)
     searches = [_Search(graph, question, centre, level, settings) for level in levels for centre in centres]
     _run_together([search.run() for search in searches], embedder, question, question_text, settings)
     found = {(search.level, search.centre): search.extraction() for search in searches}
@@ -193,7 +192,7 @@ class _Search:
         self._selections: Counter[int] = Counter()
         self._distance: dict[int, tuple[float, int]] = {}  # with the hops of the path that set it
         self._queue: list[tuple[float, int]] = []
-        self._open: dict[int, list[Expansion]] = {}  # expansions that may add paths to an entity
+        self._expansions: list[tuple[Expansion, set[int]]] = []  # with the neighbours not decided about
         self._neighbours = self._candidate_paths = 0
 
     def extraction(self) -> Extraction:
@@ -236,14 +235,15 @@ class _Search:
                 candidates.difference_update(nearer)
                 for neighbour, paths in (yield from expansion.decide(expansion.paths_to(nearer))).items():
                     self._keep(neighbour, paths)
-        for neighbour in candidates:
-            self._open.setdefault(neighbour, []).append(expansion)
+        self._expansions.append((expansion, candidates))
 
     def _settle(self, entity: int) -> Asking:
         """Complete the kept paths of an entity about to be visited: what did earlier expansions add to them?"""
         floor = self._floor(entity)
         pending = []
-        for expansion in self._open.pop(entity, ()):
+        for expansion, undecided in self._expansions:
+            if entity not in undecided:
+                continue
             wanted = expansion.paths_to([entity])
             wanted &= expansion.factors >= floor
             if wanted.any():
