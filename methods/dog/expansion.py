@@ -54,7 +54,7 @@ class ScoredPath:
         return -self.score, self.steps
 
 
-class Question(Verbaliser):
+class PathTexts(Verbaliser):
     """What all searches for one question share: texts, and the relevance found so far (Eq. 4) by path text."""
 
     def __init__(self, graph: Graph) -> None:
@@ -66,13 +66,13 @@ class Expansion:
     """The candidate paths of one expansion: every kept path to an entity times every edge to a neighbour.
 
     Positions of candidate paths follow the order that settles ties. ``decide`` is a generator that yields the texts
-    whose relevance it needs next; they stand in ``question.relevance`` when it is resumed.
+    whose relevance it needs next; they stand in ``path_texts.relevance`` when it is resumed.
 
     Args:
         entity: The entity expanded.
         prefixes: The paths kept for it.
         edges: Its edges to the candidate neighbours.
-        question: The question asked.
+        path_texts: What the searches for the question share.
         settings: The settings of the extraction.
     """
 
@@ -81,13 +81,13 @@ class Expansion:
         entity: int,
         prefixes: list[ScoredPath],
         edges: Neighbours,
-        question: Question,
+        path_texts: PathTexts,
         settings: ExtractionSettings,
     ) -> None:
         self._entity = entity
         self._prefixes = sorted(prefixes, key=lambda path: path.steps)
         self._edges = edges
-        self._question = question
+        self._path_texts = path_texts
         self._settings = settings
         self._ready = False
 
@@ -134,18 +134,18 @@ class Expansion:
 
     def texts(self, positions: Ints) -> list[str]:
         """The texts of candidate paths."""
-        steps, here, question = self._steps, self._entity, self._question
+        steps, here, words = self._steps, self._entity, self._path_texts
         texts = []
         for position in positions.tolist():
             prefix, edge = divmod(position, len(steps))
             relation, other, _, inverse = steps[edge]
-            triple = question.triple(other, relation, here) if inverse else question.triple(here, relation, other)
-            texts.append(question.extend(self._prefixes[prefix].text, triple))
+            triple = words.triple(other, relation, here) if inverse else words.triple(here, relation, other)
+            texts.append(words.extend(self._prefixes[prefix].text, triple))
         return texts
 
     def score(self, positions: Ints) -> Asking:
         """Score candidate paths (Eq. 5)."""
-        texts, relevance = self.texts(positions), self._question.relevance
+        texts, relevance = self.texts(positions), self._path_texts.relevance
         missing = [text for text in texts if text not in relevance]
         if missing:
             yield missing

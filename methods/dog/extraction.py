@@ -25,7 +25,7 @@ from kgqa_bench.graph.protocol import Graph, Neighbours, Quad
 from kgqa_bench.text.types import Embedder
 
 from .equations import ExtractionSettings, entity_distance, path_relevance
-from .expansion import Asking, Expansion, Question, ScoredPath
+from .expansion import Asking, Expansion, PathTexts, ScoredPath
 
 __all__ = ["Extraction", "ExtractionSettings", "ScoredPath", "Subgraph", "Visit", "extract", "extract_levels"]
 
@@ -142,18 +142,18 @@ def extract_levels(
     centres, levels = list(dict.fromkeys(centres)), sorted(set(levels))
     if levels and levels[0] < 1:
         raise ConfigError(f"K, the paths kept for an entity, must be at least 1 (got {levels[0]}).")
-    question = Question(graph)
-    searches = [_Search(graph, question, centre, level, settings) for level in levels for centre in centres]
-    _run_together([search.run() for search in searches], embedder, question, question_text, settings)
+    path_texts = PathTexts(graph)
+    searches = [_Search(graph, path_texts, centre, level, settings) for level in levels for centre in centres]
+    _run_together([search.run() for search in searches], embedder, path_texts, question_text, settings)
     found = {(search.level, search.centre): search.extraction() for search in searches}
-    compared = len(question.relevance)
+    compared = len(path_texts.relevance)
     return {level: Subgraph(level, tuple(found[level, centre] for centre in centres), compared) for level in levels}
 
 
 def _run_together(
     searches: Sequence[Asking],
     embedder: Embedder,
-    question: Question,
+    path_texts: PathTexts,
     question_text: str,
     settings: ExtractionSettings,
 ) -> None:
@@ -166,7 +166,7 @@ def _run_together(
         for search in running:
             texts = next(search, None)
             if texts is not None:
-                asked.update((text, None) for text in texts if text not in question.relevance)
+                asked.update((text, None) for text in texts if text not in path_texts.relevance)
                 waiting.append(search)
         running = waiting
         if not asked:
@@ -175,17 +175,17 @@ def _run_together(
             question_vector = embedder.encode([question_text])[0].astype(np.float64)
         texts = list(asked)
         relevance = path_relevance(embedder.encode(texts), question_vector, settings.negative_similarity)
-        question.relevance.update(zip(texts, relevance.tolist(), strict=True))
+        path_texts.relevance.update(zip(texts, relevance.tolist(), strict=True))
 
 
 class _Search:
     """The search from one centre at one level."""
 
     def __init__(
-        self, graph: Graph, question: Question, centre: int, level: int, settings: ExtractionSettings
+        self, graph: Graph, path_texts: PathTexts, centre: int, level: int, settings: ExtractionSettings
     ) -> None:
         self.centre, self.level = centre, level
-        self._graph, self._question, self._settings = graph, question, settings
+        self._graph, self._path_texts, self._settings = graph, path_texts, settings
         self._visited = np.zeros(graph.num_entities, dtype=np.bool_)
         self._visits: list[Visit] = []
         self._kept: dict[int, list[ScoredPath]] = {}
@@ -224,7 +224,7 @@ class _Search:
         self._candidate_paths += len(kept) * len(edges.entities)
         if not candidates:
             return
-        expansion = Expansion(entity, kept, edges, self._question, self._settings)
+        expansion = Expansion(entity, kept, edges, self._path_texts, self._settings)
         if expansion.least_distance() <= self._settings.max_distance:
             nearer = [
                 neighbour
