@@ -17,13 +17,13 @@ def info(
     from kgqa_bench.errors import UnknownNameError
 
     path = Path(name)
-    if path.is_dir():
+    if (path / "run.json").is_file():
         _show_run(path)
         return
-    if path.is_file():
+    found = [kind for kind in registry.KINDS if registry.normalise(name) in registry.names(kind)]
+    if not found and path.exists():
         _show_graph(name, data)
         return
-    found = [kind for kind in registry.KINDS if registry.normalise(name) in registry.names(kind)]
     if not found:
         known = [each for kind in registry.KINDS for each in registry.names(kind)]
         raise UnknownNameError("plugin", name, known, hint="`kgqa-bench list` shows all.")

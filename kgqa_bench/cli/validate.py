@@ -14,7 +14,7 @@ def validate(
     """Check a file of questions, a graph file, a run configuration or a run directory. Exit code 2 if it is wrong."""
     from kgqa_bench.errors import DataNotFoundError
 
-    if file.is_dir():
+    if (file / "run.json").is_file():
         problems, summary = _run_directory(file)
     elif not file.exists():
         raise DataNotFoundError(f"There is no file {file}.")

@@ -8,7 +8,7 @@ import platform
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import import_module
+from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ class Plan:
             },
             hashes=Hashes(
                 code=code_hash(),
-                prompts=_digest(dict(sorted(self.method.prompts.items()))),
+                prompts=_digest([dict(sorted(self.method.prompts.items())), _shared_wording()]),
                 split=_digest([_item_parts(item) for item in self.items]),
                 graph=graph.fingerprint if graph is not None else None,
             ),
@@ -161,6 +161,12 @@ def _item_parts(item: Item) -> list[Any]:
 
 def _digest(value: Any) -> str:
     return hashlib.blake2b(orjson.dumps(value), digest_size=16).hexdigest()
+
+
+def _shared_wording() -> list[str]:
+    """The sources of what all methods put into prompts: questions, answer forms, triples in words."""
+    text = resources.files("kgqa_bench.text")
+    return [text.joinpath(name).read_text(encoding="utf-8") for name in ("question.py", "verbalise.py")]
 
 
 def code_hash() -> str:

@@ -31,6 +31,10 @@ class ChainOfThought(Method):
     Settings = GenerationSettings
     prompts: ClassVar[Mapping[str, str]] = {"answer": PROMPT}
 
+    def call_range(self) -> tuple[int, int]:
+        """See ``Method.call_range``."""
+        return 1, 1
+
     async def answer(self, question: Question, tools: Toolbox) -> Answer:
         """One call. See ``Method.answer``."""
         settings: GenerationSettings = self.settings

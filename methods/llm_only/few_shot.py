@@ -34,6 +34,10 @@ class FewShot(Method):
     Settings = FewShotSettings
     prompts: ClassVar[Mapping[str, str]] = {"answer": "Answer the question.\n\n{question}\n\n{form}"}
 
+    def call_range(self) -> tuple[int, int]:
+        """See ``Method.call_range``."""
+        return 1, 1
+
     async def answer(self, question: Question, tools: Toolbox) -> Answer:
         """One call. See ``Method.answer``."""
         settings: FewShotSettings = self.settings

@@ -36,6 +36,10 @@ class SelfConsistency(Method):
     Settings = SelfConsistencySettings
     prompts: ClassVar[Mapping[str, str]] = {"answer": PROMPT}
 
+    def call_range(self) -> tuple[int, int]:
+        """See ``Method.call_range``."""
+        return self.settings.samples, self.settings.samples
+
     async def answer(self, question: Question, tools: Toolbox) -> Answer:
         """As many calls as ``samples``, all at once. See ``Method.answer``."""
         settings: SelfConsistencySettings = self.settings

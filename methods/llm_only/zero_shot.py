@@ -39,6 +39,10 @@ class ZeroShot(Method):
         "score": "Answer the question briefly.\n\n{question}",
     }
 
+    def call_range(self) -> tuple[int, int]:
+        """See ``Method.call_range``."""
+        return 1, 1
+
     async def answer(self, question: Question, tools: Toolbox) -> Answer:
         """One call. See ``Method.answer``."""
         settings: ZeroShotSettings = self.settings
