@@ -84,12 +84,19 @@ class Expansion:
         path_texts: PathTexts,
         settings: ExtractionSettings,
     ) -> None:
+        confidences = np.asarray(edges.confidences, dtype=np.float64)
+        if settings.confidence == "one":
+            confidences = np.ones_like(confidences)
+        self.candidates = frozenset(edges.entities.tolist())
         self._entity = entity
         self._prefixes = sorted(prefixes, key=lambda path: path.steps)
-        self._edges = edges
+        self._edges = edges._replace(confidences=confidences)
         self._path_texts = path_texts
         self._settings = settings
         self._ready = False
+        self._texts: dict[int, str] = {}
+        self._decided: dict[bytes, dict[int, list[ScoredPath]]] = {}
+        self._nearest: list[tuple[int, float]] | None = None
 
     def least_distance(self) -> float:
         """The least Hop / Conf of any candidate path."""
@@ -102,9 +109,8 @@ class Expansion:
         self._ready = True
         prefixes, edges, count = self._prefixes, self._edges, len(self._edges.entities)
         hops = np.repeat([float(prefix.hops + 1) for prefix in prefixes], count)
-        self.confidences = extend_confidences(
-            np.array([prefix.confidence for prefix in prefixes]), np.asarray(edges.confidences, dtype=np.float64)
-        )
+        known = np.array([prefix.confidence for prefix in prefixes])
+        self.confidences = extend_confidences(known, edges.confidences)
         self.distances: Floats = path_distances(hops, self.confidences)
         self.factors = confidence_factors(self.confidences, self._settings.alpha)
         self.neighbours, owner = np.unique(edges.entities, return_inverse=True)
@@ -115,12 +121,15 @@ class Expansion:
         columns = (edges.relations, edges.entities, edges.confidences, edges.inverse)
         self._steps = list(zip(*(column.tolist() for column in columns), strict=True))
 
-    def nearest(self) -> tuple[list[int], list[float]]:
-        """The candidate neighbours and the least Hop / Conf of their candidate paths."""
+    def nearest(self) -> list[tuple[int, float]]:
+        """The candidate neighbours with the least Hop / Conf of their candidate paths, where within D_max."""
         self._prepare()
-        nearest = np.full(len(self.neighbours), np.inf)
-        np.minimum.at(nearest, self.owner, self.distances)
-        return self.neighbours.tolist(), nearest.tolist()
+        if self._nearest is None:
+            nearest = np.full(len(self.neighbours), np.inf)
+            np.minimum.at(nearest, self.owner, self.distances)
+            near = nearest <= self._settings.max_distance
+            self._nearest = list(zip(self.neighbours[near].tolist(), nearest[near].tolist(), strict=True))
+        return self._nearest
 
     def paths_to(self, entities: list[int]) -> Flags:
         """Which candidate paths lead to one of the neighbours ``entities`` and may be kept there."""
@@ -134,14 +143,17 @@ class Expansion:
 
     def texts(self, positions: Ints) -> list[str]:
         """The texts of candidate paths."""
-        steps, here, words = self._steps, self._entity, self._path_texts
-        texts = []
-        for position in positions.tolist():
-            prefix, edge = divmod(position, len(steps))
-            relation, other, _, inverse = steps[edge]
-            triple = words.triple(other, relation, here) if inverse else words.triple(here, relation, other)
-            texts.append(words.extend(self._prefixes[prefix].text, triple))
-        return texts
+        built, asked = self._texts, positions.tolist()
+        for position in asked:
+            if position not in built:
+                built[position] = self._text(position)
+        return [built[position] for position in asked]
+
+    def _text(self, position: int) -> str:
+        prefix, edge = divmod(position, len(self._steps))
+        relation, other, _, inverse = self._steps[edge]
+        head, tail = (other, self._entity) if inverse else (self._entity, other)
+        return self._path_texts.extend(self._prefixes[prefix].text, self._path_texts.triple(head, relation, tail))
 
     def score(self, positions: Ints) -> Asking:
         """Score candidate paths (Eq. 5)."""
@@ -149,6 +161,8 @@ class Expansion:
         missing = [text for text in texts if text not in relevance]
         if missing:
             yield missing
+            if self.scored[positions].all():  # by a search that shares this expansion
+                return
         found = np.array([relevance[text] for text in texts], dtype=np.float64)
         self.scores[positions] = path_scores(found, self.factors[positions])
         self.scored[positions] = True
@@ -159,7 +173,8 @@ class Expansion:
         A path can score no more than Conf^α, because its relevance is at most 1. So paths are scored in falling
         order of this bound, the wanted ones first, until no other path can change which of the wanted are retained.
         """
-        while True:
+        key = wanted.tobytes()
+        while key not in self._decided:  # by a search that shares this expansion
             best = np.full(len(self.neighbours), -np.inf)
             np.maximum.at(best, self.owner, self.scores)
             threshold = score_threshold(best, self._width)  # of those scored: the final one is no lower
@@ -167,17 +182,19 @@ class Expansion:
             unscored = wanted & ~scored & (self.factors >= threshold)
             if not unscored.any():
                 retained = wanted & scored & (self.scores >= threshold)
-                if not retained.any():
-                    return {}
                 unscored = self._rivals(retained, best)
                 if not unscored.any():
-                    return self._retained(retained, best)
+                    self._decided[key] = self._retained(retained, best)
+                    break
             positions = np.flatnonzero(unscored)
             order = np.argsort(-self.factors[positions], kind="stable")
             yield from self.score(positions[order[:BATCH]])
+        return self._decided[key]
 
     def _rivals(self, retained: Flags, best: Floats) -> Flags:
         """The unscored paths that may still displace one that would be retained."""
+        if not retained.any():
+            return retained
         least = self.scores[retained].min()
         rivals: Flags = ~self.scored & (self.factors >= least)
         able = np.zeros(len(best), dtype=np.bool_)  # neighbours with a rival

@@ -7,8 +7,8 @@ where they change which paths the *visited* entities keep:
   a path to another neighbour is settled when that neighbour is visited, which for most never happens, and then only
   if the path could take a place among its K best.
 - ``Expansion.decide`` scores no more candidate paths than such a decision takes.
-- The searches of all topic entities and levels run side by side, share every score, and have their texts embedded
-  together.
+- The searches of all topic entities and levels run side by side, share every score and equal expansions, and have
+  their texts embedded together.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from kgqa_bench.errors import ConfigError
-from kgqa_bench.graph.protocol import Graph, Neighbours, Quad
+from kgqa_bench.graph.protocol import Graph, Neighbours, Path, Quad
 from kgqa_bench.text.types import Embedder
 
 from .equations import ExtractionSettings, entity_distance, path_relevance
 from .expansion import Asking, Expansion, PathTexts, ScoredPath
+
+_Key = tuple[int, tuple[Path, ...], bytes]  # entity, the paths kept for it, which of its edges are candidates
 
 __all__ = ["Extraction", "ExtractionSettings", "ScoredPath", "Subgraph", "Visit", "extract", "extract_levels"]
 
@@ -143,7 +145,8 @@ def extract_levels(
     if levels and levels[0] < 1:
         raise ConfigError(f"K, the paths kept for an entity, must be at least 1 (got {levels[0]}).")
     path_texts = PathTexts(graph)
-    searches = [_Search(graph, path_texts, centre, level, settings) for level in levels for centre in centres]
+    shared: dict[_Key, Expansion] = {}
+    searches = [_Search(graph, path_texts, shared, centre, level, settings) for level in levels for centre in centres]
     _run_together([search.run() for search in searches], embedder, path_texts, question_text, settings)
     found = {(search.level, search.centre): search.extraction() for search in searches}
     compared = len(path_texts.relevance)
@@ -179,12 +182,21 @@ def _run_together(
 
 
 class _Search:
-    """The search from one centre at one level."""
+    """The search from one centre at one level.
+
+    Levels mostly take the same course, so what they expand alike, paths and candidates the same, they share.
+    """
 
     def __init__(
-        self, graph: Graph, path_texts: PathTexts, centre: int, level: int, settings: ExtractionSettings
+        self,
+        graph: Graph,
+        path_texts: PathTexts,
+        shared: dict[_Key, Expansion],
+        centre: int,
+        level: int,
+        settings: ExtractionSettings,
     ) -> None:
-        self.centre, self.level = centre, level
+        self.centre, self.level, self._shared = centre, level, shared
         self._graph, self._path_texts, self._settings = graph, path_texts, settings
         self._visited = np.zeros(graph.num_entities, dtype=np.bool_)
         self._visits: list[Visit] = []
@@ -192,7 +204,7 @@ class _Search:
         self._selections: Counter[int] = Counter()
         self._distance: dict[int, tuple[float, int]] = {}  # with the hops of the path that set it
         self._queue: list[tuple[float, int]] = []
-        self._expansions: list[tuple[Expansion, set[int]]] = []  # with the neighbours not decided about
+        self._expansions: list[tuple[Expansion, frozenset[int]]] = []  # with the neighbours not decided about
         self._neighbours = self._candidate_paths = 0
 
     def extraction(self) -> Extraction:
@@ -215,24 +227,22 @@ class _Search:
     def _expand(self, entity: int, kept: list[ScoredPath]) -> Asking:
         edges = self._graph.neighbours(entity, self._settings.direction)
         new = ~self._visited[edges.entities]
-        confidences = edges.confidences[new]
-        if self._settings.confidence == "one":
-            confidences = np.ones_like(confidences)
-        edges = Neighbours(edges.relations[new], edges.entities[new], confidences, edges.inverse[new])
-        candidates = set(edges.entities.tolist())
-        self._neighbours += len(candidates)
-        self._candidate_paths += len(kept) * len(edges.entities)
-        if not candidates:
+        if not new.any():
             return
-        expansion = Expansion(entity, kept, edges, self._path_texts, self._settings)
+        key = entity, tuple(path.path for path in kept), new.tobytes()
+        expansion = self._shared.get(key)
+        if expansion is None:
+            edges = Neighbours(*(column[new] for column in edges))  # type: ignore[arg-type]
+            expansion = self._shared[key] = Expansion(entity, kept, edges, self._path_texts, self._settings)
+        candidates = expansion.candidates
+        self._neighbours += len(candidates)
+        self._candidate_paths += len(kept) * int(np.count_nonzero(new))
         if expansion.least_distance() <= self._settings.max_distance:
             nearer = [
-                neighbour
-                for neighbour, distance in zip(*expansion.nearest(), strict=True)
-                if distance <= self._settings.max_distance and distance < self._known_distance(neighbour)
+                neighbour for neighbour, distance in expansion.nearest() if distance < self._known_distance(neighbour)
             ]
             if nearer:
-                candidates.difference_update(nearer)
+                candidates = candidates.difference(nearer)
                 for neighbour, paths in (yield from expansion.decide(expansion.paths_to(nearer))).items():
                     self._keep(neighbour, paths)
         self._expansions.append((expansion, candidates))
