@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgqa_bench import registry
-from kgqa_bench.run.config import make_config, read_config_file
+from kgqa_bench.run.config import DEFAULT_MODEL, make_config, read_config_file
 from kgqa_bench.run.model_settings import model_setup
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -25,7 +25,7 @@ def test_flags_plugins_and_settings_are_valid(values):
     for name, value in config.scoped(None).items():
         assert getattr(method.settings, name) == (tuple(value) if isinstance(value, list) else value)
     assert registry.normalise(config.benchmark) in registry.names("benchmarks")
-    model_setup(config)
+    model_setup(config.model or DEFAULT_MODEL, config)
 
 
 def test_variants_of_a_file_differ():
