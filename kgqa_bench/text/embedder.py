@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _CHUNK = 512  # texts computed before they are put by
+_MANY = 2_000  # so many take seconds, and a person is told
 
 
 class SentenceEmbedder:
@@ -72,6 +74,8 @@ class SentenceEmbedder:
         _, missing = self._cache.get(wanted)  # another thread may have been faster
         # of equal length together, as far as the number of characters tells
         new = sorted((wanted[position] for position in missing), key=lambda text: (len(text), text))
+        if len(new) >= _MANY:
+            print(f"Embedding {len(new):,} texts, once: their vectors are kept.", file=sys.stderr, flush=True)
         for start in range(0, len(new), _CHUNK):
             chunk = new[start : start + _CHUNK]
             # a lone surrogate cannot be tokenised
@@ -86,8 +90,9 @@ class SentenceEmbedder:
             try:
                 from kgqa_bench.text.sentence_model import SentenceModel
             except ImportError as problem:
-                package = problem.name or "torch"
-                raise MissingDependencyError("The sentence embedder", package, extra="local") from problem
+                raise MissingDependencyError(
+                    "The sentence embedder", "sentence-transformers", extra="local"
+                ) from problem
             _log.info("Loading the sentence model %s from %s", self.name, self._folder.path)
             self._model = SentenceModel(self._folder.path, self._folder.max_tokens)
         return self._model

@@ -28,7 +28,11 @@ _TOKENIZER = "tokenizer.json"
 _CONFIG = "config.json"
 _POOLING = "1_Pooling/config.json"
 _SENTENCE = "sentence_bert_config.json"
-_FILES = (_WEIGHTS, _TOKENIZER, _CONFIG, _POOLING, _SENTENCE)
+_MODULES = "modules.json"
+_FILES = (_WEIGHTS, _TOKENIZER, _CONFIG, _POOLING, _SENTENCE, _MODULES)
+# read where they are there
+_FURTHER = ("config_sentence_transformers.json", "tokenizer_config.json", "special_tokens_map.json")
+_ENCODERS = (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"])  # vectors are normalised anyway
 _PROBE_SECONDS = 5.0
 
 
@@ -87,31 +91,50 @@ def read_model_folder(path: Path, name: str | None = None) -> ModelFolder:
     Raises:
         DataError: A file is missing or malformed, or the model pools otherwise.
     """
-    pooling, sentence = _read_json(path / _POOLING), _read_json(path / _SENTENCE)
+    pooling, sentence = _read_object(path / _POOLING), _read_object(path / _SENTENCE)
     if [key for key, value in pooling.items() if key.startswith("pooling_mode") and value not in (False, None)] != [
         "pooling_mode_mean_tokens"
     ]:
         raise DataError("Only models with mean pooling are supported.", file=path / _POOLING)
+    if not _encodes_and_pools(_read_json(path / _MODULES)):
+        raise DataError("Only models of an encoder and its pooling are supported.", file=path / _MODULES)
     dimension, max_tokens = pooling.get("word_embedding_dimension"), sentence.get("max_seq_length")
-    if _read_json(path / _CONFIG).get("hidden_size") != dimension or not isinstance(dimension, int):
+    if _read_object(path / _CONFIG).get("hidden_size") != dimension or not isinstance(dimension, int):
         raise DataError("word_embedding_dimension is not config.json's hidden_size.", file=path / _POOLING)
     if not isinstance(max_tokens, int) or max_tokens < 1:
         raise DataError("max_seq_length is not a positive number.", file=path / _SENTENCE)
-    digests = {file: _sha256(path / file) for file in _FILES}
+    further = [file for file in _FURTHER if (path / file).is_file()]
+    digests = {file: _sha256(path / file) for file in (*_FILES, *further)}
     fingerprint = hashlib.blake2b(json.dumps(digests, sort_keys=True).encode(), digest_size=16).digest()
     return ModelFolder(path, name or path.resolve().name, dimension, max_tokens, digests[_WEIGHTS], fingerprint)
 
 
-def _read_json(file: Path) -> dict[str, Any]:
+def _encodes_and_pools(modules: Any) -> bool:
+    """Whether modules.json names the library's encoder, its pooling, at most its norm, and nothing else."""
+    if not isinstance(modules, list) or not all(isinstance(module, dict) for module in modules):
+        return False
+    kinds = [str(module.get("type")) for module in modules]
+    return (
+        all(kind.startswith("sentence_transformers.") for kind in kinds)
+        and [kind.rpartition(".")[2] for kind in kinds] in _ENCODERS
+        and [module.get("path") for module in modules[:2]] == ["", _POOLING.partition("/")[0]]
+    )
+
+
+def _read_object(file: Path) -> dict[str, Any]:
+    value = _read_json(file)
+    if not isinstance(value, dict):
+        raise DataError("Not a JSON object.", file=file)
+    return value
+
+
+def _read_json(file: Path) -> Any:
     try:
-        value = json.loads(file.read_bytes())
+        return json.loads(file.read_bytes())
     except OSError as problem:
         raise _unreadable(file, problem) from problem
     except ValueError as problem:
         raise DataError(f"Not JSON: {problem}.", file=file) from problem
-    if not isinstance(value, dict):
-        raise DataError("Not a JSON object.", file=file)
-    return value
 
 
 def _sha256(file: Path) -> str:
@@ -144,20 +167,20 @@ def _installed() -> Path | None:
 
 def _from_hub() -> Path:
     if importlib.util.find_spec("huggingface_hub") is None:
-        raise MissingDependencyError("The sentence embedder", "transformers", extra="local")
+        raise MissingDependencyError("The sentence embedder", "sentence-transformers", extra="local")
     from huggingface_hub import get_hf_file_metadata, hf_hub_url, snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     def snapshot(local_files_only: bool) -> Path:
         return Path(
             snapshot_download(
-                REPOSITORY, revision=REVISION, allow_patterns=list(_FILES), local_files_only=local_files_only
+                REPOSITORY, revision=REVISION, allow_patterns=[*_FILES, *_FURTHER], local_files_only=local_files_only
             )
         )
 
     with suppress(LocalEntryNotFoundError):
         kept = snapshot(local_files_only=True)
-        if all((kept / file).is_file() for file in _FILES):  # not so where a download was broken off
+        if all((kept / file).is_file() for file in (*_FILES, *_FURTHER)):  # not so where a download was broken off
             return kept
     _log.info("Fetching the sentence model %s (91 MB, once) from the Hugging Face hub", MINILM)
     try:

@@ -94,6 +94,18 @@ def test_threads_share_the_work(model: type[CountingModel]) -> None:
     assert len(results) == 4
 
 
+def test_a_person_is_told_once_where_many_texts_are_embedded(
+    model: type[CountingModel], capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = [str(number) for number in range(15_000)]
+    embedder = SentenceEmbedder(FOLDER)
+    embedder.encode(texts[:1_999])
+    assert capsys.readouterr().err == ""
+    embedder.encode(texts)
+    embedder.encode(texts)
+    assert capsys.readouterr().err == "Embedding 13,001 texts, once: their vectors are kept.\n"
+
+
 def test_text_that_is_no_unicode_is_embedded_all_the_same(model: type[CountingModel]) -> None:
     assert np.isfinite(SentenceEmbedder(FOLDER).encode(["\ud800 cactus"])).all()
     assert model.asked == ["? cactus"]
@@ -112,12 +124,18 @@ def test_vectors_that_are_not_finite_are_never_cached(
 
 def test_missing_packages_are_named_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "kgqa_bench.text.sentence_model", raising=False)
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingDependencyError, match=r"torch.*kgqa-bench\[local\]"):
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(MissingDependencyError, match=r"sentence-transformers.*kgqa-bench\[local\]"):
         SentenceEmbedder(FOLDER).encode(["not cached"])
 
 
 # -- folders -----------------------------------------------------------------------------------------------
+
+
+MODULES = [
+    {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"},
+    {"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"},
+]
 
 
 @pytest.fixture
@@ -134,6 +152,7 @@ def folder(tmp_path: Path) -> Path:
         "pooling_mode_mean_tokens": True,
     }
     (path / "1_Pooling/config.json").write_text(json.dumps(pooling))
+    (path / "modules.json").write_text(json.dumps(MODULES))
     return path
 
 
@@ -145,8 +164,19 @@ def test_a_folder_is_read(folder: Path) -> None:
     assert find_model(MINILM, folder.parent) == found
 
 
-@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "sentence_bert_config.json", "config.json"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        "model.safetensors",
+        "tokenizer.json",
+        "sentence_bert_config.json",
+        "config.json",
+        "modules.json",
+        "tokenizer_config.json",
+    ],
+)
 def test_what_the_vectors_depend_on_is_in_the_fingerprint(folder: Path, file: str) -> None:
+    (folder / "tokenizer_config.json").write_text("{}")
     before = read_model_folder(folder).fingerprint
     (folder / file).write_bytes((folder / file).read_bytes() + b" ")
     assert read_model_folder(folder).fingerprint != before
@@ -163,6 +193,15 @@ def test_what_the_vectors_depend_on_is_in_the_fingerprint(folder: Path, file: st
         ("config.json", '{"hidden_size": 9}', "hidden_size"),
         ("sentence_bert_config.json", '{"max_seq_length": 0}', "positive"),
         ("1_Pooling/config.json", '{"word_embedding_dimension": 8, "pooling_mode_cls_token": true}', "mean pooling"),
+        ("modules.json", None, "Cannot be read"),
+        ("modules.json", "{}", "an encoder and its pooling"),
+        (
+            "modules.json",
+            json.dumps(MODULES).replace("sentence_transformers", "theirs"),
+            "an encoder and its pooling",
+        ),
+        ("modules.json", json.dumps(MODULES).replace("1_P", "2_P"), "an encoder and its pooling"),
+        ("modules.json", json.dumps([*MODULES, {"type": "sentence_transformers.models.Dense"}]), "an encoder"),
     ],
 )
 def test_unusable_folders(folder: Path, file: str, content: str | None, message: str) -> None:

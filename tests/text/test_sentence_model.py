@@ -1,40 +1,49 @@
-"""How texts are cut into batches (the vectors themselves: test_embedder.py)."""
+"""The model itself: equal to sentence-transformers' own batching, and quiet."""
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import combinations
+import subprocess
+import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+
+from kgqa_bench.text.model_folder import MINILM, find_model
 
 pytestmark = pytest.mark.local
 
-
-def cost(lengths: list[int], sizes: list[int]) -> int:
-    total, start = 0, 0
-    for size in sizes:
-        total += 25 + size * lengths[start + size - 1]
-        start += size
-    return total
+TEXTS = [f"{'cactus ' * (number * 7 % 23)}stores water {number}" for number in range(75)]
 
 
-@given(st.lists(st.integers(2, 30), max_size=8))
-@settings(max_examples=100, deadline=None)
-def test_batches_cost_least(lengths: list[int]) -> None:
-    from kgqa_bench.text.sentence_model import batch_sizes
-
-    lengths = sorted(lengths)
-    sizes = list(batch_sizes(Counter(lengths)))
-    assert sum(sizes) == len(lengths)
-    cuts = [cut for n in range(len(lengths)) for cut in combinations(range(1, len(lengths)), n)]
-    ways = [[b - a for a, b in zip((0, *cut), (*cut, len(lengths)), strict=True)] for cut in cuts]
-    assert cost(lengths, sizes) == min((cost(lengths, way) for way in ways), default=0)
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    return find_model(MINILM, None).path
 
 
-def test_batches_are_bounded() -> None:
-    from kgqa_bench.text.sentence_model import batch_sizes
+def test_batches_by_tokens_give_what_the_library_gives(folder: Path) -> None:
+    from sentence_transformers import SentenceTransformer
 
-    assert list(batch_sizes({256: 9, 4: 600})) == [256, 256, 88, 4, 4, 1]
-    assert list(batch_sizes({})) == []
+    from kgqa_bench.text.sentence_model import SentenceModel
+
+    vectors = SentenceModel(folder, 256).encode(TEXTS)
+    assert vectors.dtype == np.float32
+    expected = SentenceTransformer(str(folder), local_files_only=True).encode(TEXTS, normalize_embeddings=True)
+    np.testing.assert_allclose(vectors, expected, atol=2e-6)
+
+
+def test_texts_are_cut_at_the_folder_s_length(folder: Path) -> None:
+    from kgqa_bench.text.sentence_model import SentenceModel
+
+    cut = SentenceModel(folder, 8).encode(["one two three four five six", "one two three four five six seven eight"])
+    np.testing.assert_allclose(cut[0], cut[1], atol=1e-6)
+
+
+def test_nothing_is_printed(folder: Path) -> None:
+    program = f"""
+from pathlib import Path
+from kgqa_bench.text.sentence_model import SentenceModel
+SentenceModel(Path({str(folder)!r}), 256).encode(["a text", "another"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
