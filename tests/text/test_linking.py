@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgqa_bench.domain import Option, Question
 from kgqa_bench.errors import MissingDependencyError
@@ -17,7 +19,7 @@ from kgqa_bench.graph.sources.cn15k import read_cn15k
 from kgqa_bench.text.label_index import LabelIndex
 from kgqa_bench.text.linking import GraphLinker, LinkerSettings
 from kgqa_bench.text.types import Vectors
-from kgqa_bench.text.words import lemma, tokens
+from kgqa_bench.text.words import STOP_WORDS, is_content, lemma, tokens
 
 
 class NearWords:
@@ -221,6 +223,50 @@ def test_labels_without_words_are_never_found() -> None:
     assert index.mentions("?! dog  ") == [3]
     assert index.find("?!") is None
     assert index.find("") is None
+
+
+SOME_WORDS = ["the", "of", "dog", "dogs", "hot", "saw", "saws", "see", "7", "c++", "c", "don't"]
+SOME_TEXTS = st.lists(st.sampled_from(SOME_WORDS), max_size=9).map(" ".join)
+
+
+def looked_up(labels: Sequence[str], order: Sequence[int], span: Sequence[str]) -> int | None:
+    """The first label that has these words; else their lemmas; else has them but for inflection and article."""
+    lemmas = [lemma(word) for word in span]
+    words = {entity: tokens(labels[entity]) for entity in order}
+    bare = {entity: own[1:] if len(own) > 1 and own[0] == "the" else own for entity, own in words.items()}
+    for wanted in (span, lemmas):
+        for entity, own in words.items():
+            if own and own == wanted:
+                return entity
+    for entity, own in bare.items():
+        if own and lemmas in (own, [lemma(word) for word in own]):
+            return entity
+    return None
+
+
+@given(
+    st.lists(SOME_TEXTS, max_size=8).flatmap(
+        lambda labels: st.tuples(st.just(labels), st.permutations(range(len(labels))))
+    ),
+    SOME_TEXTS,
+)
+def test_mentions_and_find_against_trying_every_span(labelled: tuple[list[str], list[int]], text: str) -> None:
+    labels, order = labelled
+    words, expected, start = tokens(text), {}, 0
+    while start < len(words):
+        end = len(words)
+        while end > start:
+            span = words[start:end]
+            told = is_content(span[0]) if len(span) == 1 else not STOP_WORDS.issuperset(span)
+            entity = looked_up(labels, order, span) if told else None
+            if entity is not None:
+                expected[entity] = None
+                break
+            end -= 1
+        start = max(end, start + 1)
+    index = LabelIndex(labels, order)
+    assert index.mentions(text) == list(expected)
+    assert index.find(text) == looked_up(labels, order, words)
 
 
 def test_tokens() -> None:
