@@ -1,15 +1,18 @@
-"""``kgqa-bench info``: what a plugin does and which settings it has; statistics of a graph."""
+"""``kgqa-bench info``: what a plugin does and which settings it or the linker has; statistics of a graph."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+if TYPE_CHECKING:
+    from kgqa_bench.contracts import PluginSettings
+
 
 def info(
-    name: Annotated[str, typer.Argument(help="A plugin's name, a graph file or a run directory.")],
+    name: Annotated[str, typer.Argument(help="A plugin's name, `linker`, a graph file or a run directory.")],
     data: Annotated[Path | None, typer.Option(help="Folder of data sets. Default: KGQA_BENCH_DATA.")] = None,
 ) -> None:
     """Describe a plugin and its settings; for a graph that can be had, its statistics; for a run, its result."""
@@ -24,8 +27,14 @@ def info(
     if not found and path.exists():
         _show_graph(name, data)
         return
+    if not found and registry.normalise(name) == "linker":
+        from kgqa_bench.text.linking import LinkerSettings
+
+        _show_settings(LinkerSettings)
+        return
     if not found:
         known = [each for kind in registry.KINDS for each in registry.names(kind)]
+        known.append("linker")
         raise UnknownNameError("plugin", name, known, hint="`kgqa-bench list` shows all.")
     for kind in found:
         _show_plugin(kind, name)
@@ -38,7 +47,6 @@ def _show_plugin(kind: Any, name: str) -> None:
 
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
     from kgqa_bench import registry
 
@@ -47,21 +55,29 @@ def _show_plugin(kind: Any, name: str) -> None:
     console.print(f"[bold]{escape(registry.normalise(name))}[/bold] ({kind[:-1]})")
     console.print(escape(inspect.getdoc(plugin) or ""), highlight=False)
     if plugin.Settings.model_fields:
-        table = Table(title="settings", title_justify="left")
-        for heading in ("name", "default", "type"):
-            table.add_column(heading)
-        for key, field in plugin.Settings.model_fields.items():
-            default = "required" if field.is_required() else repr(field.get_default(call_default_factory=True))
-            kind_of = getattr(field.annotation, "__name__", None) if not _parametrised(field.annotation) else None
-            table.add_row(
-                escape(key), escape(default), escape(kind_of or str(field.annotation).replace("typing.", ""))
-            )
-        console.print(table)
-        console.print(escape(inspect.getdoc(plugin.Settings) or ""), highlight=False)
+        console.print()
+        _show_settings(plugin.Settings)
 
 
-def _parametrised(annotation: Any) -> bool:
-    return hasattr(annotation, "__args__")
+def _show_settings(settings: type[PluginSettings]) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.padding import Padding
+
+    from kgqa_bench.cli.settings_text import describe, remarks
+
+    console = Console()
+    for remark in remarks(settings):
+        console.print(escape(remark), highlight=False)
+    console.print()
+    descriptions = describe(settings)
+    for name, field in settings.model_fields.items():
+        default = "required" if field.is_required() else repr(field.get_default(call_default_factory=True))
+        kind = field.annotation
+        written = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else str(kind)
+        written = written.replace("typing.", "")
+        console.print(f"[bold]{name}[/bold] = {escape(default)}  [dim]{escape(written)}[/dim]", highlight=False)
+        console.print(Padding(escape(descriptions.get(name, "")), (0, 0, 0, 4)), highlight=False)
 
 
 def _show_graph(name: str, data: Path | None) -> None:
