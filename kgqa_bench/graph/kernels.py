@@ -2,7 +2,8 @@
 
 ``view`` is ``(out_start, tails, relations, in_start, heads, in_edge, visible)`` as in ``MemoryGraph``, where
 ``visible`` is empty if nothing is hidden. ``direction`` is 1 (out), 2 (in) or 3 (both). ``seen``, ``seen_back``
-(int16, all zero between calls) and ``queue``, ``queue_back`` (int32) are scratch, one element an entity.
+(int16, all zero between calls) and ``queue``, ``queue_back`` (int32) are scratch,
+one element an entity; the queues have one more.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -13,6 +14,7 @@ import numpy as np
 from kgqa_bench.graph.compiled import njit
 
 _DENSE = 16  # looking at all entities in order beats sorting where at least one in so many is found
+SORTED, UNSORTED, REPEATED = 0, 1, 2  # states of a result: REPEATED is unsorted and has entities twice
 
 
 @njit
@@ -70,51 +72,87 @@ def find_edges(view, heads, relations_wanted, tails_wanted):
 
 @njit
 def within(view, direction, sources, hops, seen, queue):
-    """Entities within ``hops`` steps of any of ``sources``; whether they are sorted already."""
+    """Entities within ``hops`` steps of any of ``sources``, and the state they are in, as below.
+
+    The last layer needs no marks: where it is small, sorting it is faster than to look up each entity in memory.
+    Elsewhere about every other entity is new, and no processor foretells which: so there is no branch on that.
+    What is not new is written behind the queue's end (it has one place more than there are entities).
+    """
     out_start, tails, _relations, in_start, heads, in_edge, visible = view
     everything = len(visible) == 0
-    count = 0
+    few = np.uint64(len(seen) // _DENSE)
+    count = np.uint64(0)  # unsigned, so that indexing needs no check for a negative
     for source in sources:
-        if not seen[source]:
-            seen[source] = 1
-            queue[count] = source
-            count += 1
-    begin = 0
-    for _hop in range(hops):
+        queue[count] = source
+        count += np.uint64(seen[source] == 0)
+        seen[source] = 1
+    begin = np.uint64(0)
+    state = UNSORTED
+    marked = count
+    for hop in range(hops):
         end = count
+        mark = True
+        if hop == hops - 1:
+            work = end
+            for position in range(begin, end):
+                entity = queue[position]
+                if direction & 1:
+                    work += np.uint64(out_start[entity + 1] - out_start[entity])
+                if direction & 2:
+                    work += np.uint64(in_start[entity + 1] - in_start[entity])
+            mark = work >= few
         for position in range(begin, end):
             entity = queue[position]
             if direction & 1:
                 for edge in range(out_start[entity], out_start[entity + 1]):
-                    other = tails[edge]
-                    if not seen[other] and (everything or visible[edge]):
-                        seen[other] = 1
+                    if everything or visible[edge]:
+                        other = tails[edge]
                         queue[count] = other
-                        count += 1
+                        if mark:
+                            count += np.uint64(seen[other] == 0)
+                            seen[other] = 1
+                        else:
+                            count += np.uint64(1)
             if direction & 2:
                 for back in range(in_start[entity], in_start[entity + 1]):
-                    other = heads[back]
-                    if not seen[other] and (everything or visible[in_edge[back]]):
-                        seen[other] = 1
+                    if everything or visible[in_edge[back]]:
+                        other = heads[back]
                         queue[count] = other
-                        count += 1
+                        if mark:
+                            count += np.uint64(seen[other] == 0)
+                            seen[other] = 1
+                        else:
+                            count += np.uint64(1)
+        if mark:
+            marked = count
+        else:
+            state = REPEATED
         if count == end:
             break
         begin = end
-    if count * _DENSE >= len(seen):
-        size = count
-        result = np.empty(size + 1, np.int32)
-        place = np.uint64(0)  # unsigned, so that indexing needs no check for a negative
-        for entity in range(len(seen)):  # without a branch: where many are found, none could be foretold
-            result[place] = entity
-            place += np.uint64(seen[entity])
-        for entity in range(len(seen)):
-            seen[entity] = 0
-        return result[:size], True
-    result = queue[:count].copy()
-    for entity in result:
+    if count < few or state == REPEATED:
+        for position in range(marked):
+            seen[queue[position]] = 0
+        return queue[:count].copy(), state
+    result = np.empty(count + np.uint64(1), np.int32)
+    place = np.uint64(0)
+    for entity in range(len(seen)):
+        result[place] = entity
+        place += np.uint64(seen[entity])
+    for entity in range(len(seen)):
         seen[entity] = 0
-    return result, False
+    return result[:count], SORTED
+
+
+@njit
+def distinct(ascending):
+    """The values of an ascending array, each once."""
+    result = np.empty(len(ascending) + 1, np.int32)
+    count = np.uint64(0)
+    for at in range(len(ascending)):
+        result[count] = ascending[at]
+        count += np.uint64(at + 1 == len(ascending) or ascending[at + 1] != ascending[at])
+    return result[:count]
 
 
 @njit

@@ -282,12 +282,13 @@ class MemoryGraph(GraphAlgorithms):
         """The entities within ``hops`` steps of any of ``entities``, those included: sorted, distinct."""
         scratch = self.store.scratch
         reached: Ids
-        reached, ordered = kernels.within(
+        reached, state = kernels.within(
             self._view, _CODES[direction], self._array(entities), hops, scratch.seen, scratch.queue
         )
-        if not ordered:
-            reached.sort()
-        return reached
+        if state == kernels.SORTED:
+            return reached
+        reached.sort()
+        return reached if state == kernels.UNSORTED else kernels.distinct(reached)
 
     # -- derived graphs --------------------------------------------------------------------------------
 

@@ -22,8 +22,8 @@ class Scratch(threading.local):
     def __init__(self, num_entities: int) -> None:
         self.seen = np.zeros(num_entities, np.int16)
         self.seen_back = np.zeros(num_entities, np.int16)
-        self.queue = np.empty(num_entities, np.int32)
-        self.queue_back = np.empty(num_entities, np.int32)
+        self.queue = np.empty(num_entities + 1, np.int32)
+        self.queue_back = np.empty(num_entities + 1, np.int32)
 
 
 @dataclass(frozen=True, eq=False)

@@ -232,3 +232,22 @@ def test_long_chains(length: int) -> None:
     assert graph.shortest_paths(0, length - 1, length - 2) == []
     assert graph.shortest_paths(length - 1, 0, 10**9, "in") == graph.paths(length - 1, 0, 10**9, "in")
     assert graph.within_hops([0], 10**6).tolist() == numbers
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_neighbourhoods_few_and_many_in_a_larger_graph(direction: Direction) -> None:
+    """The compiled search goes about small, middling and large neighbourhoods in different ways."""
+    rng = np.random.default_rng(11)
+    size = 2_000
+    graph = build_graph(
+        (rng.random(5_000) ** 2 * size).astype(int), rng.integers(0, 3, 5_000), rng.integers(0, size, 5_000),
+        source="random", entity_names=[f"{number:05}" for number in range(size)], relation_names=["a", "b", "c"],
+    )  # fmt: skip
+    overlay = graph.hide(quad[:3] for quad in list(graph.quads())[::3])
+    lengths = set()
+    for view, entity, hops in product((graph, overlay), (0, 1, 40, 700, 1_999), (1, 2, 3, 6)):
+        expected = Generic(view).within_hops([entity, 5], hops, direction).tolist()
+        for _ in range(2):  # marks are left as they were found
+            assert view.within_hops([entity, 5, 5], hops, direction).tolist() == expected
+        lengths.add(min(len(expected) * 16 // size, 2))
+    assert {0, 1} < lengths

@@ -21,8 +21,9 @@ Figures:
   allocators keep for later returned first.
 * the rest: the median over 1,000 random entities or pairs (100 sets for ``triples among``), each called once; of 5
   such passes the lowest median, so that what the machine does beside counts less. The clock's own time is taken
-  off. Entities have an outgoing edge, and the second of a
-  pair an incoming one: others would be answered in no time. Also printed is the 90th percentile, which has no bar.
+  off. Of a pair the first entity has an outgoing edge and the second an incoming one, entities asked for edges have
+  an outgoing one, those asked for their 2-hop set any: others would be answered in no time. Also printed is the
+  90th percentile, which has no bar.
   "edges" is ``edges(entity)``, "array view" ``neighbours(entity)``, both outgoing; "2-hop set" is ``within_hops``
   in both directions; "shortest paths" are directed, parallel relations apart, up to 3 hops.
 """
