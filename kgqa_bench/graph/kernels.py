@@ -6,7 +6,7 @@
 one element an entity; the queues have one more.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def,assignment"
 from __future__ import annotations
 
 import numpy as np
