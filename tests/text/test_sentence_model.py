@@ -32,6 +32,14 @@ def test_batches_by_tokens_give_what_the_library_gives(folder: Path) -> None:
     np.testing.assert_allclose(vectors, expected, atol=2e-6)
 
 
+def test_batches_are_of_about_equal_length_and_bounded() -> None:
+    from kgqa_bench.text.sentence_model import batches
+
+    assert list(batches([9, 4, 5, 8, 7, 12])) == [[1, 2, 4], [3, 0], [5]]
+    assert [len(batch) for batch in batches([6] * 130 + [7])] == [64, 64, 3]
+    assert list(batches([])) == []
+
+
 def test_texts_are_cut_at_the_folder_s_length(folder: Path) -> None:
     from kgqa_bench.text.sentence_model import SentenceModel
 
