@@ -23,22 +23,30 @@ class LabelIndex:
     Args:
         labels: The label of every entity, by id.
         order: The entity ids, the preferred first: where several labels have the same words, the first is meant.
+        aliases: Other names of entities, each with its entity; a label with the same words wins.
     """
 
-    def __init__(self, labels: Sequence[str], order: Iterable[int]) -> None:
+    def __init__(
+        self, labels: Sequence[str], order: Iterable[int], aliases: Iterable[tuple[str, int]] = ()
+    ) -> None:
         self._rows = ahocorasick.Automaton(ahocorasick.STORE_INTS)  # phrase -> row; it holds 32 bits a phrase
         self._entities = array("q")  # by row; ~entity for lemmas and for labels without their article
         self._lengths = array("q")  # by row; characters of the phrase
         for entity in order:
-            words = tokens(labels[entity])
-            if not words:
-                continue
-            self._add(words, entity, exact=True)
-            if len(words) > 1 and words[0] in _ARTICLES:
-                words = words[1:]
-                self._add(words, entity, exact=False)
-            self._add([lemma(word) for word in words], entity, exact=False)
+            self._add_label(labels[entity], entity)
+        for alias, entity in aliases:
+            self._add_label(alias, entity)
         self._rows.make_automaton()
+
+    def _add_label(self, label: str, entity: int) -> None:
+        words = tokens(label)
+        if not words:
+            return
+        self._add(words, entity, exact=True)
+        if len(words) > 1 and words[0] in _ARTICLES:
+            words = words[1:]
+            self._add(words, entity, exact=False)
+        self._add([lemma(word) for word in words], entity, exact=False)
 
     def _add(self, words: list[str], entity: int, *, exact: bool) -> None:
         phrase = _phrase(words)

@@ -40,7 +40,7 @@ class LinkerSettings(PluginSettings):
         default=False, description="Look for entities in the answer options too, after the question's text."
     )
     max_entities: int = Field(
-        default=10, ge=1, description="Most entities linked from a text; the most specific stay (lowest PageRank)."
+        default=3, ge=1, description="Most entities linked from a text; the most specific stay (lowest PageRank)."
     )
     hub_share: float = Field(
         default=0.002,
@@ -145,6 +145,8 @@ class GraphLinker:
                 order = np.argsort(-np.round(pagerank(self._graph), 12), kind="stable")
                 places = np.empty(len(order), np.int64)
                 places[order] = np.arange(len(order))
-                labels = LabelIndex(self._graph.entity_labels(), order.tolist())
+                labels = LabelIndex(
+                    self._graph.entity_labels(), order.tolist(), getattr(self._graph, "entity_aliases", ())
+                )
                 self._built = _Index(labels, order, places)
             return self._built

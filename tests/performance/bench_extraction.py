@@ -97,7 +97,7 @@ def reach(graph, cases, settings, embedder) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=50)
-    parser.add_argument("--topics", type=int, default=3)
+    parser.add_argument("--topics", type=int, default=LinkerSettings().max_entities)
     parser.add_argument("--confidence", choices=("stored", "one"), default="stored")
     parser.add_argument("--reach", type=int, default=10, help="questions of the table of hops; 0 leaves it out")
     options = parser.parse_args()

@@ -175,6 +175,12 @@ def test_a_number_is_a_name_and_never_an_id(link: Callable[..., list[str]]) -> N
     assert link(THINGS, question("the cream", "0")) == ["cream"]
 
 
+def test_aliases_are_found_after_labels() -> None:
+    index = LabelIndex(["Acetylsalicylic Acid", "Pain"], [0, 1], [("aspirin", 0), ("pain", 0)])
+    assert index.mentions("Does aspirin help against pain?") == [0, 1]
+    assert index.find("Aspirin") == 0
+
+
 def test_text_is_linked_where_no_given_entity_is_in_the_graph(link: Callable[..., list[str]]) -> None:
     assert link(THINGS, question("the cream", "revolving door")) == ["cream"]
 
