@@ -17,7 +17,7 @@ from kgqa_bench.toolbox import Toolbox
 
 
 class PluginSettings(BaseModel):
-    """Named, typed, documented settings of a plugin. Unknown names are refused."""
+    """Named, typed settings of a plugin, each with a ``description`` in its ``Field``. Unknown names are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

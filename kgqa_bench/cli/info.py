@@ -43,7 +43,7 @@ def info(
 
 
 def _show_plugin(kind: Any, name: str) -> None:
-    import inspect
+    from inspect import getdoc
 
     from rich.console import Console
     from rich.markup import escape
@@ -53,10 +53,15 @@ def _show_plugin(kind: Any, name: str) -> None:
     plugin = registry.load(kind, name)
     console = Console()
     console.print(f"[bold]{escape(registry.normalise(name))}[/bold] ({kind[:-1]})")
-    console.print(escape(inspect.getdoc(plugin) or ""), highlight=False)
+    console.print(escape(getdoc(plugin) or ""), highlight=False)
     if plugin.Settings.model_fields:
         console.print()
         _show_settings(plugin.Settings)
+    if kind == "models":
+        from kgqa_bench.run.model_settings import GatewaySettings
+
+        console.print()
+        _show_settings(GatewaySettings)
 
 
 def _show_settings(settings: type[PluginSettings]) -> None:
@@ -64,20 +69,28 @@ def _show_settings(settings: type[PluginSettings]) -> None:
     from rich.markup import escape
     from rich.padding import Padding
 
-    from kgqa_bench.cli.settings_text import describe, remarks
-
     console = Console()
-    for remark in remarks(settings):
-        console.print(escape(remark), highlight=False)
+    console.print(escape(_remarks(settings)), highlight=False)
     console.print()
-    descriptions = describe(settings)
     for name, field in settings.model_fields.items():
         default = "required" if field.is_required() else repr(field.get_default(call_default_factory=True))
         kind = field.annotation
         written = kind.__name__ if isinstance(kind, type) and not hasattr(kind, "__args__") else str(kind)
         written = written.replace("typing.", "")
         console.print(f"[bold]{name}[/bold] = {escape(default)}  [dim]{escape(written)}[/dim]", highlight=False)
-        console.print(Padding(escape(descriptions.get(name, "")), (0, 0, 0, 4)), highlight=False)
+        console.print(Padding(escape(field.description or ""), (0, 0, 0, 4)), highlight=False)
+
+
+def _remarks(settings: type[PluginSettings]) -> str:
+    """The docstring of a settings class, and what those it inherits from say beyond their first line."""
+    from inspect import cleandoc
+
+    from kgqa_bench.contracts import PluginSettings
+
+    classes = [each for each in settings.__mro__ if issubclass(each, PluginSettings) and each is not PluginSettings]
+    own, *inherited = [cleandoc(each.__doc__ or "") for each in classes]
+    further = (text.partition("\n\n")[2] for text in inherited)
+    return "\n\n".join(filter(None, (own, *further)))
 
 
 def _show_graph(name: str, data: Path | None) -> None:

@@ -17,33 +17,29 @@ from kgqa_bench.storage import data_folder
 
 
 class GatewaySettings(PluginSettings):
-    """Settings that hold for any model.
+    """Settings that hold for any model (``--set model.NAME=VALUE``)."""
 
-    Attributes:
-        temperature: Overrides the method's; likewise max_tokens.
-        max_tokens: Most tokens of a reply.
-        top_p: Nucleus sampling.
-        extra: Further fields of each request, as the server knows them.
-        requests_per_minute: Most requests in any minute.
-        tokens_per_minute: Most tokens in any minute.
-        max_pause: Longest pause in seconds that one Retry-After imposes.
-        attempts: Requests for one call, the first included.
-        first_wait: Seconds before the second attempt; doubled for each further one.
-        max_wait: Longest wait in seconds between two attempts.
-        timeout: Seconds before a request is given up; None takes what suits the model.
-    """
-
-    temperature: float | None = Field(default=None, ge=0)
-    max_tokens: int | None = Field(default=None, ge=1)
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    extra: dict[str, Any] | None = None
-    requests_per_minute: float | None = None
-    tokens_per_minute: float | None = None
-    max_pause: float = 60.0
-    attempts: int = Field(default=5, ge=1)
-    first_wait: float = Field(default=0.5, ge=0)
-    max_wait: float = Field(default=30.0, ge=0)
-    timeout: float | None = Field(default=None, gt=0)
+    temperature: float | None = Field(
+        default=None, ge=0, description="Sampling temperature, in place of the method's; 0 for greedy decoding."
+    )
+    max_tokens: int | None = Field(
+        default=None, ge=1, description="Most tokens of a reply, in place of the method's."
+    )
+    top_p: float | None = Field(default=None, gt=0, le=1, description="Nucleus sampling.")
+    extra: dict[str, Any] | None = Field(
+        default=None, description="Further fields of each request, as the server knows them."
+    )
+    requests_per_minute: float | None = Field(default=None, ge=1, description="Most requests in any minute.")
+    tokens_per_minute: float | None = Field(default=None, ge=1, description="Most tokens in any minute.")
+    max_pause: float = Field(default=60.0, ge=0, description="Longest pause in seconds that one Retry-After imposes.")
+    attempts: int = Field(default=5, ge=1, description="Requests for one call, the first included.")
+    first_wait: float = Field(
+        default=0.5, ge=0, description="Seconds before the second attempt; doubled for each further one."
+    )
+    max_wait: float = Field(default=30.0, ge=0, description="Longest wait in seconds between two attempts.")
+    timeout: float | None = Field(
+        default=None, gt=0, description="Seconds before a request is given up; None takes what suits the model."
+    )
 
 
 class ModelSetup(NamedTuple):

@@ -23,36 +23,14 @@ from kgqa_bench.graph.sources.cached import (
 from kgqa_bench.graph.sources.neo4j import exports_at
 from kgqa_bench.graph.sources.settings import (
     Cn15kSettings,
+    DumpSettings,
     FactsSettings,
     MergeSettings,
     Neo4jSettings,
+    OpenkeSettings,
     RdfSettings,
-    SplitParts,
-    WeightMapping,
 )
 from kgqa_bench.graph.text_format import DELIMITERS
-
-
-class OpenkeSettings(MergeSettings):
-    """Settings of a folder in OpenKE's format.
-
-    Attributes:
-        merge: Confidence of a triple that stands in several rows.
-        parts: The parts that are in the graph, as a list or with commas between them.
-    """
-
-    parts: SplitParts = ("train",)
-
-
-class DumpSettings(MergeSettings):
-    """Settings of ConceptNet's assertions dump.
-
-    Attributes:
-        merge: Confidence of a triple that stands in several rows.
-        mapping: How weights become confidences, as for the graph ``conceptnet``.
-    """
-
-    mapping: WeightMapping = "ukge"
 
 
 class Kind(NamedTuple):

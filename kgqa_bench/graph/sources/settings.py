@@ -24,9 +24,17 @@ WeightMapping = Literal["ukge", "clip", "saturating", "one"]
 
 FactsPart = Literal["facts", "train", "valid", "test"]
 SplitPart = Literal["train", "valid", "test"]
-FactsParts = Annotated[tuple[FactsPart, ...], Field(min_length=1), BeforeValidator(_listed)]
-Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
-SplitParts = Annotated[tuple[SplitPart, ...], Field(min_length=1), BeforeValidator(_listed)]
+_PARTS = Field(min_length=1, description="The parts that are in the graph, as a list or with commas between them.")
+FactsParts = Annotated[tuple[FactsPart, ...], _PARTS, BeforeValidator(_listed)]
+SplitParts = Annotated[tuple[SplitPart, ...], _PARTS, BeforeValidator(_listed)]
+Undirected = Annotated[
+    tuple[str, ...],
+    Field(
+        description="Relationship types without direction, as a list or with commas between them: their triples are "
+        "kept once where both directions are stored, with the head whose name comes first. Empty to keep both."
+    ),
+    BeforeValidator(_listed),
+]
 
 
 def _checked_iri(value: str) -> str:
@@ -39,120 +47,99 @@ Iri = Annotated[str, AfterValidator(_checked_iri)]
 
 
 class MergeSettings(PluginSettings):
-    """Settings of a graph with confidences.
+    """Settings of a graph with confidences."""
 
-    Attributes:
-        merge: Confidence of a triple that stands in several rows.
-    """
-
-    merge: MergeRule = "max"
+    merge: MergeRule = Field(default="max", description="Confidence of a triple that stands in several rows.")
 
 
 class Cn15kSettings(MergeSettings):
-    """Settings of CN15k.
+    """Settings of CN15k."""
 
-    Attributes:
-        merge: Confidence of a triple that stands in several rows.
-        mapping: ``ukge``: the confidences as published; ``one``: 1 for every triple.
-    """
-
-    mapping: Literal["ukge", "one"] = "ukge"
+    mapping: Literal["ukge", "one"] = Field(
+        default="ukge", description="`ukge`: the confidences as published; `one`: 1 for every triple."
+    )
 
 
-class ConceptNetSettings(MergeSettings):
-    """Settings of ConceptNet.
+class DumpSettings(MergeSettings):
+    """Settings of ConceptNet's assertions dump."""
 
-    Attributes:
-        merge: Confidence of a triple that stands in several rows.
-        part: ``dump``: the assertions dump; ``cn15k``: CN15k; ``auto``: the dump if it is there, else CN15k.
-        mapping: How the dump's weights become confidences. ``ukge``: clipped to [0.1, 3], then the logarithm scaled
-            to [0.1, 1]; ``clip``: min(w, 1); ``saturating``: w / (1 + w); ``one``: 1 for every triple. CN15k has
-            ``ukge`` and ``one``.
-    """
+    mapping: WeightMapping = Field(
+        default="ukge",
+        description="How the dump's weights become confidences. `ukge`: clipped to [0.1, 3], then the logarithm "
+        "scaled to [0.1, 1]; `clip`: min(w, 1); `saturating`: w / (1 + w); `one`: 1 for every triple.",
+    )
 
-    part: Literal["auto", "dump", "cn15k"] = "auto"
-    mapping: WeightMapping = "ukge"
+
+class ConceptNetSettings(DumpSettings):
+    """Settings of ConceptNet. CN15k has the mappings ``ukge`` and ``one``."""
+
+    part: Literal["auto", "dump", "cn15k"] = Field(
+        default="auto",
+        description="`dump`: the assertions dump; `cn15k`: CN15k; `auto`: the dump if it is there, else CN15k.",
+    )
 
 
 class Neo4jSettings(MergeSettings):
-    """Settings of a CSV export of a Neo4j database.
+    """Settings of a CSV export of a Neo4j database."""
 
-    Attributes:
-        merge: Confidence of a triple that stands in several rows.
-        confidence: The relationships' property that holds the confidence. By default ``score`` or ``confidence``;
-            without either all are 1.
-        undirected: Relationship types without direction, as a list or with commas between them: their triples are
-            kept once where both directions are stored, with the head whose name comes first.
-        aliases: The nodes' array property with further names of the entity.
-    """
-
-    confidence: str | None = None
-    undirected: Names = ()
-    aliases: str = "exact_keywords"
+    confidence: str | None = Field(
+        default=None,
+        description="The relationships' property that holds the confidence. By default `score` or `confidence`; "
+        "without either all are 1.",
+    )
+    undirected: Undirected = ()
+    aliases: str = Field(
+        default="exact_keywords", description="The nodes' array property with further names of the entity."
+    )
 
 
 class MedKGentSettings(Neo4jSettings):
-    """Settings of MedKGent.
+    """Settings of MedKGent."""
 
-    Attributes:
-        merge: Confidence of a triple that stands in several rows.
-        confidence: The relationships' property that holds the confidence.
-        undirected: Relationship types without direction, as a list or with commas between them: stored both ways,
-            they are kept once, with the head whose name comes first. Empty to keep both.
-        aliases: The nodes' array property with further names of the entity.
-    """
-
-    confidence: str = "score"
-    undirected: Names = UNDIRECTED
+    confidence: str = Field(default="score", description="The relationships' property that holds the confidence.")
+    undirected: Undirected = UNDIRECTED
 
 
 class RdfSettings(MergeSettings):
-    """Settings of RDF files.
+    """Settings of RDF files."""
 
-    Attributes:
-        merge: Confidence of a triple that has several.
-        confidence_predicate: IRI of the property with the confidence; by default found by its name.
-        literals: ``skip`` or ``keep`` triples with a literal.
-    """
-
-    confidence_predicate: Iri | None = None
-    literals: Literal["skip", "keep"] = "skip"
+    confidence_predicate: Iri | None = Field(
+        default=None, description="IRI of the property with the confidence; by default found by its name."
+    )
+    literals: Literal["skip", "keep"] = Field(default="skip", description="What to do with triples with a literal.")
 
 
 class SparqlSettings(PluginSettings):
-    """Settings of a SPARQL endpoint.
+    """Settings of a SPARQL endpoint."""
 
-    Attributes:
-        graph: IRI of the graph to ask; by default the endpoint's default graph.
-        confidence: How confidences are written: ``none`` (all are 1), ``star`` (RDF-star), ``reification``
-            (rdf:Statement), ``annotation`` (owl:Axiom).
-        confidence_predicate: IRI of the property with the confidence.
-        page: Rows asked for at once; the endpoint must not limit its replies to fewer.
-        timeout: Seconds before a query is given up.
-    """
-
-    graph: Iri | None = None
-    confidence: Literal["none", "star", "reification", "annotation"] = "none"
-    confidence_predicate: Iri = CONFIDENCE
-    page: int = Field(default=10_000, ge=1)
-    timeout: float = Field(default=60.0, gt=0)
+    graph: Iri | None = Field(
+        default=None, description="IRI of the graph to ask; by default the endpoint's default graph."
+    )
+    confidence: Literal["none", "star", "reification", "annotation"] = Field(
+        default="none",
+        description="How confidences are written: `none` (all are 1), `star` (RDF-star), `reification` "
+        "(rdf:Statement), `annotation` (owl:Axiom).",
+    )
+    confidence_predicate: Iri = Field(default=CONFIDENCE, description="IRI of the property with the confidence.")
+    page: int = Field(
+        default=10_000,
+        ge=1,
+        description="Rows asked for at once; the endpoint must not limit its replies to fewer.",
+    )
+    timeout: float = Field(default=60.0, gt=0, description="Seconds before a query is given up.")
 
 
 class FactsSettings(PluginSettings):
-    """Settings of a graph in the parts facts, train, valid and test.
-
-    Attributes:
-        parts: The parts that are in the graph, as a list or with commas between them.
-    """
+    """Settings of a graph in the parts facts, train, valid and test."""
 
     parts: FactsParts = ("facts",)
 
 
 class SplitSettings(PluginSettings):
-    """Settings of a graph in the parts train, valid and test.
-
-    Attributes:
-        parts: The parts that are in the graph, as a list or with commas between them.
-    """
+    """Settings of a graph in the parts train, valid and test."""
 
     parts: SplitParts = ("train",)
+
+
+class OpenkeSettings(SplitSettings, MergeSettings):
+    """Settings of a folder in OpenKE's format."""
