@@ -36,16 +36,17 @@ def doctor() -> None:
     table.add_row("python", f"{platform.python_version()} on {platform.platform()}")
     for package, extra in _OPTIONAL.items():
         present = find_spec(package.replace("-", "_")) is not None
-        table.add_row(package, _version(package) if present else f"missing: pip install 'kgqa-bench[{extra}]'")
+        remedy = f"missing: pip install 'kgqa-bench[{extra}]'"
+        table.add_row(package, escape(_version(package) if present else remedy))
     data = data_folder()
     if data is None:
         table.add_row("data folder", f"none: set {DATA_VARIABLE}, or give --data; else the hub is asked")
     else:
-        table.add_row("data folder", f"{data}" if data.is_dir() else f"{data} does not exist")
+        table.add_row("data folder", escape(f"{data}" if data.is_dir() else f"{data} does not exist"))
     try:
-        table.add_row("cache folder", f"{cache_folder()} ({CACHE_VARIABLE} moves it)")
+        table.add_row("cache folder", escape(f"{cache_folder()} ({CACHE_VARIABLE} moves it)"))
     except KgqaBenchError as problem:
-        table.add_row("cache folder", str(problem))
+        table.add_row("cache folder", escape(str(problem)))
     table.add_row("OPENAI_API_KEY", "set" if os.environ.get("OPENAI_API_KEY") else "not set")
     broken = []
     for kind in registry.KINDS:
@@ -55,7 +56,7 @@ def doctor() -> None:
                 registry.load(kind, name)
             except PluginError as problem:
                 broken.append(str(problem))
-        table.add_row(kind, ", ".join(names))
+        table.add_row(kind, escape(", ".join(names)))
     console = Console()
     console.print(table, highlight=False)
     for problem_text in broken:

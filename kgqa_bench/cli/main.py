@@ -1,8 +1,4 @@
-"""``kgqa-bench``: the command line. Each command is a file of its own; heavy imports wait until it runs.
-
-Exit codes: 0 everything asked was scored; 1 some of it was not; 2 wrong usage, configuration or data;
-3 the model or the disk failed; 130 interrupted.
-"""
+"""``kgqa-bench``: the commands together. Heavy imports wait until one of them runs."""
 
 from __future__ import annotations
 
@@ -14,13 +10,18 @@ from typing import Annotated
 import typer
 
 from kgqa_bench import __version__
-from kgqa_bench.cli import doctor, info, list_plugins, run, validate
+from kgqa_bench.cli import (
+    EXIT_CODES,
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_USAGE,
+    doctor,
+    info,
+    list_plugins,
+    run,
+    validate,
+)
 from kgqa_bench.errors import KgqaBenchError, ModelError, StorageError
-
-EXIT_UNSCORED = 1
-EXIT_USAGE = 2
-EXIT_FAILED = 3
-EXIT_INTERRUPTED = 130
 
 app = typer.Typer(
     name="kgqa-bench",
@@ -28,8 +29,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     help="Question answering over knowledge graphs with language models: run, compare, trust.",
-    epilog="Exit codes: 0 everything asked was scored; 1 some was not; 2 wrong usage, configuration or data; "
-    "3 the model or the disk failed; 130 interrupted.",
+    epilog=EXIT_CODES,
 )
 app.command("run")(run.run)
 app.command("list")(list_plugins.list_plugins)

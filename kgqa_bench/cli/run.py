@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kgqa_bench.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_UNSCORED
+
 if TYPE_CHECKING:
     from kgqa_bench.run.config import RunConfig
 
@@ -162,11 +164,11 @@ def _execute(runs: dict[str, RunConfig], json_output: bool) -> None:
     if last.error is not None:
         typer.echo(f"Stopped: {last.error}", err=True)
     if last.metrics.stopped == "interrupted":
-        raise typer.Exit(130)
+        raise typer.Exit(EXIT_INTERRUPTED)
     if isinstance(last.error, ModelError | StorageError):
-        raise typer.Exit(3)
+        raise typer.Exit(EXIT_FAILED)
     if len(results) < len(runs) or not all(result.metrics.complete for result in results.values()):
-        raise typer.Exit(1)
+        raise typer.Exit(EXIT_UNSCORED)
 
 
 def _show_plans(runs: dict[str, RunConfig], json_output: bool) -> None:

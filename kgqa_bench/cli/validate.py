@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kgqa_bench.cli import EXIT_USAGE
+
 
 def validate(
     file: Annotated[Path, typer.Argument(help="Questions (.jsonl), a graph, a config (.yaml) or a run directory.")],
@@ -27,7 +29,7 @@ def validate(
     for problem in problems:
         typer.echo(problem, err=True)
     if problems:
-        raise typer.Exit(2)
+        raise typer.Exit(EXIT_USAGE)
     typer.echo(f"{file}: {summary}")
 
 
@@ -54,6 +56,7 @@ def _graph(file: Path) -> tuple[list[str], str]:
 def _config(file: Path) -> tuple[list[str], str]:
     from kgqa_bench import registry
     from kgqa_bench.errors import KgqaBenchError
+    from kgqa_bench.run.assemble import find_benchmark
     from kgqa_bench.run.config import make_config, read_config_file
 
     problems = []
@@ -64,6 +67,8 @@ def _config(file: Path) -> tuple[list[str], str]:
             config = make_config({"method": "", "benchmark": "", **values}, where=where)
             if config.method:
                 registry.create("methods", config.method, config.scoped(None))
+            if config.benchmark:
+                find_benchmark(config)
         except KgqaBenchError as problem:
             problems.append(f"{where}: {problem}")
     return problems, f"{len(runs)} runs, no problem found"

@@ -99,7 +99,7 @@ def assemble(config: RunConfig) -> Plan:
         DataNotFoundError, DataError: The questions cannot be had, or are malformed.
     """
     method: Method = registry.create("methods", config.method, config.scoped(None))
-    benchmark_name, benchmark = _benchmark(config)
+    benchmark_name, benchmark = find_benchmark(config)
     data = benchmark.load(data_folder(config.data), config.seed)
     items = _select(data.items, config)
     kinds = {item.question.kind for item in items}
@@ -120,11 +120,17 @@ def assemble(config: RunConfig) -> Plan:
     return Plan(filled, registry.normalise(config.method), method, benchmark_name, data, items, resources)
 
 
-def _benchmark(config: RunConfig) -> tuple[str, Benchmark]:
+def find_benchmark(config: RunConfig) -> tuple[str, Benchmark]:
+    """The benchmark asked for, not yet loaded, and its name.
+
+    Raises:
+        UnknownNameError, ConfigError: There is none of that name, or it has no such setting.
+    """
     settings = config.scoped("benchmark")
     if config.benchmark.endswith((".jsonl", ".jsonl.gz")):
         from kgqa_bench.run.question_file import QuestionFile
 
+        registry.checked_settings("a question file", QuestionFile.Settings, settings)
         return Path(config.benchmark).name, QuestionFile(Path(config.benchmark))
     try:
         benchmark: Benchmark = registry.create("benchmarks", config.benchmark, settings)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from kgqa_bench.errors import ConfigError, suggest
 
@@ -41,7 +41,7 @@ class RunConfig(BaseModel):
         set: Settings by name: ``alpha`` is the method's, ``graph.merge`` the graph's, and so on.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     method: str
     benchmark: str
@@ -60,6 +60,15 @@ class RunConfig(BaseModel):
     budget_calls: int | None = Field(default=None, gt=0)
     set: dict[str, Any] = Field(default_factory=dict)
 
+    @field_validator("set")
+    @classmethod
+    def _scoped(cls, settings: dict[str, Any]) -> dict[str, Any]:
+        for key in settings:
+            scope, _, name = key.partition(".")
+            if scope in SCOPES and not name:
+                raise ValueError(f"{key!r} names no setting: write {scope}.NAME=VALUE")
+        return settings
+
     def scoped(self, scope: str | None) -> dict[str, Any]:
         """The settings of one scope, without its prefix; None for the method's own."""
         if scope is None:
@@ -77,17 +86,12 @@ def identity(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def make_config(values: Mapping[str, Any], *, where: str = "the command line") -> RunConfig:
     """A checked configuration. ConfigError names the flag at fault."""
-    for key in values:
-        if key not in RunConfig.model_fields:
-            near = suggest(key, RunConfig.model_fields)
-            raise ConfigError(
-                f"{where}: there is no flag {key!r}.", hint=f"Did you mean {', '.join(near)}?" if near else None
-            )
+    _check_flags(values, where)
     try:
         return RunConfig(**values)
     except ValidationError as problem:
         first = problem.errors()[0]
-        flag = ".".join(str(part) for part in first["loc"])
+        flag = ".".join(str(part) for part in first["loc"]).replace("_", "-")
         if first["type"] == "missing":
             raise ConfigError(f"{where}: --{flag} is missing.") from problem
         message = f"{where}: --{flag}: {first['msg']} (got {first['input']!r})."
@@ -134,7 +138,7 @@ def override(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
     return merged | ({"set": settings} if settings else {})
 
 
-def parse_settings(pairs: Iterator[str] | list[str]) -> dict[str, Any]:
+def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
     """``KEY=VALUE`` words as a mapping; values are read as YAML (numbers, lists, true / false)."""
     import yaml
 
@@ -152,12 +156,15 @@ def parse_settings(pairs: Iterator[str] | list[str]) -> dict[str, Any]:
 
 def _flags(content: Mapping[Any, Any], where: str) -> dict[str, Any]:
     flags = {str(key).replace("-", "_"): value for key, value in content.items()}
-    for key in flags:
-        if key not in RunConfig.model_fields:
-            near = suggest(key, RunConfig.model_fields)
-            raise ConfigError(
-                f"{where}: unknown key {key!r}.", hint=f"Did you mean {', '.join(near)}?" if near else None
-            )
+    _check_flags(flags, where)
     if not isinstance(flags.get("set") or {}, dict):
         raise ConfigError(f"{where}: `set` must map settings to values.")
     return flags
+
+
+def _check_flags(flags: Iterable[str], where: str) -> None:
+    for flag in flags:
+        if flag not in RunConfig.model_fields:
+            near = suggest(flag, RunConfig.model_fields)
+            hint = f"Did you mean {', '.join(near)}?" if near else None
+            raise ConfigError(f"{where}: there is no flag {flag!r}.", hint=hint)

@@ -11,7 +11,10 @@ from .equations import ExtractionSettings
 
 
 class DogSettings(ExtractionSettings):
-    """Settings of DoG: those from levels to asymmetry are the paper's, those after them fill its gaps."""
+    """Settings of DoG.
+
+    The paper's are alpha, width, max_distance and those from levels to asymmetry; the others fill gaps it leaves.
+    """
 
     levels: tuple[int, ...] = Field(
         default=(1, 3, 5),

@@ -68,7 +68,7 @@ def test_bad_files_name_themselves(tmp_path: Path, text: str, message: str) -> N
     [
         ({"benchmark": "b"}, "--method is missing"),
         ({"method": "m", "benchmark": "b", "limit": 0}, "--limit"),
-        ({"method": "m", "benchmark": "b", "budget_usd": -1}, "--budget_usd"),
+        ({"method": "m", "benchmark": "b", "budget_usd": -1}, "--budget-usd"),
         ({"method": "m", "benchmark": "b", "repeats": "x"}, "--repeats"),
         ({"method": "m", "benchmark": "b", "sead": 1}, "Did you mean seed"),
     ],
