@@ -16,6 +16,7 @@ from kgqa_bench.contracts import Benchmark, BenchmarkData, PluginSettings
 from kgqa_bench.domain import Gold, Item, Option, Question
 from kgqa_bench.errors import ConfigError, DataError
 from kgqa_bench.run.split import SAMPLING_RULE, draw, split_hash
+from kgqa_bench.storage import UNREADABLE
 
 from ._hub import HubSet, hub_rows
 
@@ -135,7 +136,7 @@ def _json_lines(file: Path) -> Iterator[tuple[int, Any]]:
     """(line number, row) of a file of JSON lines, plain or gzip."""
     try:
         content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    except (OSError, EOFError) as problem:
+    except UNREADABLE as problem:
         raise DataError(f"Cannot be read: {problem}.", file=file, hint=_DAMAGED) from problem
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():

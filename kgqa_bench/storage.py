@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,9 @@ from kgqa_bench.errors import StorageError
 
 DATA_VARIABLE = "KGQA_BENCH_DATA"
 CACHE_VARIABLE = "KGQA_BENCH_CACHE"
+
+UNREADABLE = (OSError, EOFError, zlib.error)
+"""What reading a file raises that cannot be read or is no whole gzip file."""
 
 
 def cache_folder(*parts: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import TypeVar, overload
+from typing import Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,7 @@ class StringTable(Sequence[str]):
         self.offsets = frozen(offsets)
 
     @classmethod
-    def of(cls, strings: Sequence[str]) -> StringTable:
+    def of(cls, strings: Sequence[str]) -> Self:
         """A table of ``strings`` in their order."""
         encoded = [string.encode() for string in strings]
         offsets = np.zeros(len(encoded) + 1, np.int64)

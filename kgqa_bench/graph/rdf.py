@@ -41,6 +41,7 @@ from kgqa_bench.graph.rdf_terms import (
     name_of,
 )
 from kgqa_bench.graph.table import require_file
+from kgqa_bench.storage import UNREADABLE
 
 Literals = Literal["skip", "keep"]
 Statement = tuple[str, str, str]
@@ -93,7 +94,7 @@ def read_rdf(
             line=problem.lineno,
             hint="Relative IRIs need an @base in the file." if "No scheme" in str(problem.msg) else None,
         ) from problem
-    except (OSError, EOFError, UnicodeDecodeError) as problem:
+    except (*UNREADABLE, UnicodeDecodeError) as problem:
         raise DataError(f"the file cannot be read: {problem}.", file=path) from problem
     return content.build(path, confidence_predicate, merge)
 

@@ -210,8 +210,8 @@ class SparqlGraph(GraphAlgorithms):
         columns = list(zip(*self.quads(), strict=True)) or [(), (), (), ()]
         heads, relations, tails = (np.array(column, np.int32) for column in columns[:3])
         return fingerprint(
-            _table(self._endpoint.entities.names),
-            _table(self._endpoint.relations.names),
+            NameTable.of(self._endpoint.entities.names),
+            NameTable.of(self._endpoint.relations.names),
             heads,
             relations,
             tails,
@@ -375,9 +375,3 @@ def sparql_graph(
     if not is_iri(confidence_predicate):
         raise DataError(f"The property {confidence_predicate!r} is not an IRI.")
     return SparqlGraph(_Endpoint(client, confidence, confidence_predicate, page, cached_entities))
-
-
-def _table(names: Sequence[str]) -> NameTable:
-    table = NameTable.of(names)
-    assert isinstance(table, NameTable)
-    return table

@@ -21,6 +21,7 @@ from pyarrow import csv as arrow_csv
 
 from kgqa_bench.errors import DataError, DataNotFoundError
 from kgqa_bench.graph.build_kernels import first_bad_confidence
+from kgqa_bench.storage import UNREADABLE
 
 
 class Column:
@@ -152,6 +153,11 @@ def open_text(path: Path) -> TextIO:
     return path.open(encoding="utf-8-sig", errors="surrogateescape", newline=None)
 
 
+def is_utf8(text: str) -> bool:
+    """Whether a text of ``open_text`` was UTF-8 in its file."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def rows(path: Path, delimiter: str, quoted: bool, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
     """Line number (from 1) and fields of each line that is not empty. For heads of files and for bad files."""
     with open_text(path) as stream:
@@ -185,7 +191,7 @@ def _locate(
                     hint=f"Separate the fields by {'a tab' if delimiter == chr(9) else repr(delimiter)}.",
                 )
             for (name, column), text in zip(columns.items(), fields, strict=True):
-                if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+                if not is_utf8(text):
                     raise DataError(f"{name}: not UTF-8.", file=path, line=number, hint="Convert the file to UTF-8.")
                 problem = column.problem(text)
                 if problem:
@@ -197,7 +203,7 @@ def _locate(
             line=number + 1,
             hint="Close every quote on its line, and write a quote inside quotes twice.",
         ) from problem
-    except (OSError, EOFError) as problem:
+    except UNREADABLE as problem:
         raise DataError(f"the file cannot be read: {problem}.", file=path) from problem
     if number == skip:
         raise DataError("the file has no rows.", file=path, hint="Give at least one row.")

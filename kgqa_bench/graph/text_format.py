@@ -7,6 +7,7 @@ perhaps ``confidence`` is a header.
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from kgqa_bench.errors import ConfigError, DataError
 from kgqa_bench.graph.build import MergeRule, build_graph
 from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.graph.table import Column, Confidence, Name, read_table, require_file, rows
+from kgqa_bench.storage import UNREADABLE
 
 DELIMITERS = {".tsv": "\t", ".txt": "\t", ".csv": ","}
 COLUMNS: dict[str, Column] = {"head": Name(), "relation": Name(), "tail": Name(), "confidence": Confidence()}
@@ -55,7 +57,7 @@ def _first_row(path: Path, delimiter: str, quoted: bool) -> tuple[int | None, in
     require_file(path)
     try:
         number, fields = next(rows(path, delimiter, quoted), (0, []))
-    except Exception as problem:
+    except (*UNREADABLE, csv.Error) as problem:
         raise DataError(f"the first row cannot be read: {problem}.", file=path, line=1) from problem
     if number == 0:
         raise DataError("the file is empty.", file=path, hint="Give at least one quadruple.")

@@ -34,6 +34,7 @@ from kgqa_bench.contracts import Benchmark, BenchmarkData
 from kgqa_bench.domain import BOOLEAN_VALUES, Gold, Item, Option, Question, QuestionKind
 from kgqa_bench.errors import DataError, DataNotFoundError, suggest
 from kgqa_bench.run.split import split_hash
+from kgqa_bench.storage import UNREADABLE
 
 KEYS = ("id", "question", "kind", "options", "answer", "topic_entities", "exemplar", "meta")
 _KEY_SET = frozenset(KEYS)
@@ -116,7 +117,7 @@ def _read(path: Path) -> bytes:
         return content
     try:
         return gzip.decompress(content)
-    except (OSError, EOFError) as problem:
+    except UNREADABLE as problem:
         raise DataError(f"Not a whole gzip file: {problem}.", file=path, hint="Copy it again.") from problem
 
 

@@ -55,8 +55,7 @@ def test_declarations(name: str) -> None:
     benchmark = registry.load("benchmarks", name)
     assert (benchmark.__doc__ or "").strip()
     assert benchmark.graph is None or benchmark.graph == registry.normalise(benchmark.graph)
-    documented = "".join(each.__doc__ or "" for each in benchmark.Settings.__mro__)
-    assert all(field.description or f"{key}:" in documented for key, field in benchmark.Settings.model_fields.items())
+    assert all(field.description for field in benchmark.Settings.model_fields.values())
 
 
 @pytest.mark.usefixtures("no_hub")

@@ -7,6 +7,7 @@ import pytest
 
 from kgqa_bench.errors import ConfigError, DataError, DataNotFoundError
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.sources.file import open_file
 from kgqa_bench.graph.text_format import read_text
 
 
@@ -123,3 +124,15 @@ def test_a_missing_file_and_an_unknown_suffix(tmp_path: Path) -> None:
         read_text(tmp_path / "none.tsv")
     with pytest.raises(ConfigError, match=r"\.tsv"):
         read_text(tmp_path / "graph.parquet")
+
+
+@pytest.mark.parametrize("name", ["g.tsv.gz", "g.ttl.gz", "nodes.csv.gz"])
+@pytest.mark.parametrize("place", [12, 0.5, -4])
+def test_a_damaged_gzip_file_is_named(tmp_path: Path, name: str, place: float) -> None:
+    """A flipped byte at the start of the content, in its middle, or in the checksum at its end."""
+    path = written(tmp_path, name, "".join(f"a{row}\tr\tb{row * 7919}\t0.5\n" for row in range(2000)))
+    content = bytearray(path.read_bytes())
+    content[int(place * len(content)) if place == 0.5 else int(place)] ^= 0xFF
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=name):
+        open_file(path, {})

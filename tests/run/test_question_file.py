@@ -69,9 +69,13 @@ def test_a_gzip_file_is_read(tmp_path: Path) -> None:
     path = tmp_path / "mine.jsonl.gz"
     path.write_bytes(gzip.compress(orjson.dumps(CHOICE)))
     assert len(load_file(path).items) == 1
-    path.write_bytes(gzip.compress(orjson.dumps(CHOICE))[:-9])
-    with pytest.raises(DataError, match="gzip"):
-        load_file(path)
+    whole = gzip.compress(orjson.dumps(CHOICE))
+    flipped = bytearray(whole)
+    flipped[len(flipped) // 2] ^= 0xFF
+    for damaged in (whole[:-9], bytes(flipped), b"no gzip"):
+        path.write_bytes(damaged)
+        with pytest.raises(DataError, match="gzip"):
+            load_file(path)
 
 
 def test_the_provenance_names_content_and_questions(file: Path) -> None:

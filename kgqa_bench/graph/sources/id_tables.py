@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kgqa_bench.errors import DataError
-from kgqa_bench.graph.table import Id, Name, read_table, rows
+from kgqa_bench.graph.table import Id, Name, is_utf8, read_table, rows
 
 _ANY_ID = Id(2**31 - 1)
 
@@ -41,7 +41,7 @@ def read_label_table(path: Path, *, delimiter: str) -> dict[str, str] | None:
         if not rest:
             raise DataError("1 column instead of 2 (name, label).", file=path, line=number)
         label = delimiter.join(rest)
-        if not label.isascii() and any("\ud800" <= letter <= "\udfff" for letter in label):
+        if not is_utf8(label):
             raise DataError("not UTF-8.", file=path, line=number, hint="Convert the file to UTF-8.")
         labels[name] = label
     return labels

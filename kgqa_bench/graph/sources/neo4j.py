@@ -22,8 +22,9 @@ from kgqa_bench.errors import DataError
 from kgqa_bench.graph.build import MergeRule, build_graph
 from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.graph.sources.medkgent_words import relation_words
-from kgqa_bench.graph.table import Confidence, open_text, rows
+from kgqa_bench.graph.table import Confidence, is_utf8, open_text, rows
 from kgqa_bench.graph.text_format import DELIMITERS
+from kgqa_bench.storage import UNREADABLE
 
 _ROLES = {"_id": ":ID", "_labels": ":LABEL", "_start": ":START_ID", "_end": ":END_ID", "_type": ":TYPE"}
 _COLUMN = re.compile(r"(?P<name>[^:]*):(?P<role>ID|START_ID|END_ID|TYPE|LABEL)(?:\((?P<space>.*)\))?", re.IGNORECASE)
@@ -172,7 +173,7 @@ class _Nodes:
         found = self._positions.get((export.spaces.get(role, ""), fields[export.columns[role]]))
         if found is None:
             raise DataError(
-                f"{role} {fields[export.columns[role]]!r} is the {':ID'} of no node.",
+                f"{role} {fields[export.columns[role]]!r} is the :ID of no node.",
                 file=export.path,
                 line=line,
                 hint="Export all nodes too.",
@@ -189,7 +190,7 @@ def _header(path: Path) -> Export:
         with open_text(path) as stream:
             first = stream.readline(1 << 16)
         likely = any(mark in first for mark in (":ID", ":START_ID", "_start"))
-    except (OSError, EOFError) as problem:
+    except UNREADABLE as problem:
         raise DataError(f"the file cannot be read: {problem}.", file=path) from problem
     _line, fields = next(_rows(path), (0, [])) if likely else (0, [])
     columns: dict[str, int] = {}
@@ -216,7 +217,7 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             yield line, fields
     except csv.Error as problem:
         raise DataError(f"malformed quotes ({problem}).", file=path, line=line + 1) from problem
-    except (OSError, EOFError) as problem:
+    except UNREADABLE as problem:
         raise DataError(f"the file cannot be read: {problem}.", file=path) from problem
     finally:
         csv.field_size_limit(before)
@@ -253,7 +254,7 @@ def _entity_name(export: Export, line: int, fields: Sequence[str]) -> str:
 
 
 def _utf8(export: Export, line: int, text: str) -> str:
-    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+    if not is_utf8(text):
         raise DataError("not UTF-8.", file=export.path, line=line, hint="Convert the file to UTF-8.")
     return text
 
