@@ -54,6 +54,14 @@ _REASON = re.compile(r"\s*(?:because|since|as|due|which|[-–—])\b", re.IGNORE
 _NEGATION = re.compile(r"(?:not|never|neither|isn['’]t|cannot|can['’]t)\b", re.IGNORECASE)
 
 
+def parse_answers(text: str | None, question: Question) -> tuple[tuple[str, ...], ParseOutcome]:
+    """The answers that a reply gives to a question of any kind: at most one, except for entities."""
+    if question.kind == "entities":
+        return parse_entities(text)
+    value, outcome = parse_answer(text, question)
+    return () if value is None else (value,), outcome
+
+
 def parse_answer(text: str | None, question: Question) -> Reading:
     """The one answer that a reply gives to a choice or boolean question.
 

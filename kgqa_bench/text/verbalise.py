@@ -11,9 +11,7 @@ characters, direction marks) becomes a space, and over-long labels are cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from kgqa_bench.graph.protocol import Edge, Graph, Neighbours, Path, Quad
+from kgqa_bench.graph.protocol import Edge, Graph, Path, Quad
 
 JOINT = "; "
 UNNAMED = "(unnamed)"
@@ -50,11 +48,6 @@ def path_text(graph: Graph, path: Path) -> str:
     return JOINT.join(triple_text(graph, edge) for edge in path)
 
 
-def triples_text(graph: Graph, triples: Iterable[Quad | Edge], with_confidence: bool = False) -> str:
-    """Evidence for a prompt: one line ``- head relation tail`` a triple, in the order given; "" if there is none."""
-    return "\n".join(f"- {triple_text(graph, triple, with_confidence)}" for triple in triples)
-
-
 class Verbaliser:
     """Path texts of one graph, built step by step: equal to ``path_text``, without reading a label twice."""
 
@@ -74,24 +67,6 @@ class Verbaliser:
         """The triple's text, as ``triple_text`` without the confidence."""
         return f"{self.entity(head)} {self._relations[relation]} {self.entity(tail)}"
 
-    def triples_at(self, entity: int, neighbours: Neighbours) -> list[str]:
-        """The texts of the edges between ``entity`` and its ``neighbours``, in their order, in stored direction."""
-        here, relations = self.entity(entity), self._relations
-        columns = zip(
-            neighbours.relations.tolist(), neighbours.entities.tolist(), neighbours.inverse.tolist(), strict=True
-        )
-        return [
-            f"{self.entity(other)} {relations[relation]} {here}"
-            if inverse
-            else f"{here} {relations[relation]} {self.entity(other)}"
-            for relation, other, inverse in columns
-        ]
-
     def extend(self, prefix: str, triple: str) -> str:
         """The text of a path whose text so far is ``prefix`` ("" for the empty path), one triple further."""
         return f"{prefix}{JOINT}{triple}" if prefix else triple
-
-    def extend_all(self, prefix: str, triples: Sequence[str]) -> list[str]:
-        """``extend`` over many next triples of one path."""
-        start = f"{prefix}{JOINT}" if prefix else ""
-        return [start + triple for triple in triples]

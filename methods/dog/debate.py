@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from kgqa_bench.domain import Question
 from kgqa_bench.llm.types import Llm, Message, Reply
+from kgqa_bench.text.choices import parse_answers
 
 from . import prompts
 from .prompts import Action, Role
-from .replies import agree, read_action, read_answers
+from .replies import agree, read_action
 from .settings import DogSettings
 
 
@@ -178,7 +179,7 @@ class Debate:
 
     async def _state(self, role: str, messages: Sequence[Message], number: int = 0) -> Statement:
         reply = await self._call(role, messages, number)
-        answers, outcome = read_answers(reply.text, self.question)
+        answers, outcome = parse_answers(reply.text, self.question)
         reply.parsed(outcome)
         if not answers:
             self.unread[role] += 1

@@ -7,7 +7,7 @@ from pydantic import Field
 from kgqa_bench.contracts import PluginSettings
 from kgqa_bench.domain import Answer, Prediction, Question
 from kgqa_bench.llm.types import Reply
-from kgqa_bench.text.choices import parse_answer, parse_entities
+from kgqa_bench.text.choices import parse_answers
 
 
 class GenerationSettings(PluginSettings):
@@ -19,13 +19,9 @@ class GenerationSettings(PluginSettings):
 
 def read_values(reply: Reply, question: Question) -> tuple[str, ...]:
     """The answers a reply gives, () where none can be read; the outcome is recorded with the call."""
-    if question.kind == "entities":
-        names, outcome = parse_entities(reply.text)
-        reply.parsed(outcome)
-        return names
-    value, outcome = parse_answer(reply.text, question)
+    values, outcome = parse_answers(reply.text, question)
     reply.parsed(outcome)
-    return () if value is None else (value,)
+    return values
 
 
 def read_answer(reply: Reply, question: Question) -> Answer:

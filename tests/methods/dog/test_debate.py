@@ -395,6 +395,8 @@ async def test_dog_e_takes_every_confidence_as_one(debate):
         ("unstoppable", (None, "failed")),
         ("", (None, "failed")),
         ("\n \n", (None, "failed")),
+        ('{"action": "stop", "reason": "nothing to continue or expand"}', ("stop", "ok")),
+        ('```json\n{"reason": "do not stop", "action": "expand"}\n```', ("expand", "repaired")),
     ],
 )
 def test_read_action(reply, expected):
