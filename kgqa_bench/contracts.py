@@ -17,9 +17,12 @@ from kgqa_bench.toolbox import Toolbox
 
 
 class PluginSettings(BaseModel):
-    """Named, typed settings of a plugin, each with a ``description`` in its ``Field``. Unknown names are refused."""
+    """Named, typed settings of a plugin, each with a ``description`` in its ``Field``.
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    Unknown names are refused, and numbers that are not finite.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
 
 class Plugin:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kgqa_bench.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_UNSCORED
+from kgqa_bench.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_UNSCORED, EXIT_USAGE
 
 if TYPE_CHECKING:
     from kgqa_bench.run.config import RunConfig
@@ -148,25 +148,34 @@ def _configs(file: Path | None, variants: list[str] | None, flags: dict[str, Any
 
 def _execute(runs: dict[str, RunConfig], json_output: bool) -> None:
     from kgqa_bench.cli.show import print_json, print_results
-    from kgqa_bench.errors import ModelError, StorageError
+    from kgqa_bench.errors import BudgetExceededError, KgqaBenchError, ModelError, StorageError
     from kgqa_bench.run.execute import RunResult, execute
 
     results: dict[str, RunResult] = {}
+    not_started: KgqaBenchError | None = None
     for name, config in runs.items():
-        results[name] = execute(config)
+        try:
+            results[name] = execute(config)
+        except KgqaBenchError as problem:
+            if not results:
+                raise
+            not_started = problem
+            break
         if results[name].metrics.stopped is not None:
             break
     if json_output:
         print_json(results)
     else:
         print_results(results)
+    if not_started is not None:
+        raise not_started
     last = list(results.values())[-1]
     if last.error is not None:
         typer.echo(f"Stopped: {last.error}", err=True)
     if last.metrics.stopped == "interrupted":
         raise typer.Exit(EXIT_INTERRUPTED)
-    if isinstance(last.error, ModelError | StorageError):
-        raise typer.Exit(EXIT_FAILED)
+    if last.error is not None and not isinstance(last.error, BudgetExceededError):
+        raise typer.Exit(EXIT_FAILED if isinstance(last.error, ModelError | StorageError) else EXIT_USAGE)
     if len(results) < len(runs) or not all(result.metrics.complete for result in results.values()):
         raise typer.Exit(EXIT_UNSCORED)
 

@@ -90,11 +90,8 @@ class Gateway:
         self.retry = retry or RetryPolicy()
         self.seed = seed
         self.on_call = on_call
-        if self.guard.budget.usd is not None and not getattr(client, "price_known", False):
-            raise ConfigError(
-                f"A budget of money is set, but the price of {self.model!r} is unknown.",
-                hint="Use --budget-tokens or --budget-calls instead.",
-            )
+        if self.guard.budget.usd is not None:
+            require_price(client)
 
     @property
     def usage(self) -> Usage:
@@ -140,6 +137,15 @@ class Gateway:
     def _tell_backoff(self, seconds: float, problem: ModelError) -> None:
         if problem.retry_after is None:  # else the pause has been told already
             self.limiter.waiting(seconds, f"retry after {problem.reason}")
+
+
+def require_price(client: Client) -> None:
+    """What a budget of money needs. ConfigError where the model's price is unknown."""
+    if not getattr(client, "price_known", False):
+        raise ConfigError(
+            f"A budget of money is set, but the price of {client.model!r} is unknown.",
+            hint="Use --budget-tokens or --budget-calls instead.",
+        )
 
 
 class BoundLlm:

@@ -21,6 +21,7 @@ from kgqa_bench.domain import Item
 from kgqa_bench.errors import ConfigError, DataError, UnknownNameError
 from kgqa_bench.llm.resolve import model_source
 from kgqa_bench.run.config import DEFAULT_MODEL, MODEL_VARIABLE, RunConfig
+from kgqa_bench.run.model_settings import model_setup
 from kgqa_bench.run.resources import Resources
 from kgqa_bench.run.schema import Hashes, RunInfo
 from kgqa_bench.storage import data_folder
@@ -108,7 +109,8 @@ def assemble(config: RunConfig) -> Plan:
             f"{config.method} answers questions of kind {', '.join(sorted(method.kinds))}; "
             f"{benchmark_name} has {', '.join(sorted(kinds - method.kinds))}."
         )
-    model = (config.model or os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL) if method.uses_model else None
+    chosen = config.model if config.model is not None else os.environ.get(MODEL_VARIABLE) or DEFAULT_MODEL
+    model = chosen if method.uses_model else None
     filled = config.model_copy(
         update={
             "model": model,
@@ -116,7 +118,11 @@ def assemble(config: RunConfig) -> Plan:
             "graph": (config.graph or benchmark.graph) if method.uses_graph else None,
         }
     )
+    if model is not None:
+        model_setup(model, filled)  # refuses wrong settings
     resources = Resources(filled, benchmark_name, data.exemplars)
+    if method.uses_graph:
+        resources.check_settings()
     return Plan(filled, registry.normalise(config.method), method, benchmark_name, data, items, resources)
 
 

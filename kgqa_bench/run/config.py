@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from kgqa_bench.errors import ConfigError, suggest
@@ -88,7 +90,7 @@ def make_config(values: Mapping[str, Any], *, where: str = "the command line") -
     """A checked configuration. ConfigError names the flag at fault."""
     _check_flags(values, where)
     try:
-        return RunConfig(**values)
+        config = RunConfig(**values)
     except ValidationError as problem:
         first = problem.errors()[0]
         flag = ".".join(str(part) for part in first["loc"]).replace("_", "-")
@@ -96,6 +98,26 @@ def make_config(values: Mapping[str, Any], *, where: str = "the command line") -
             raise ConfigError(f"{where}: --{flag} is missing.") from problem
         message = f"{where}: --{flag}: {first['msg']} (got {first['input']!r})."
         raise ConfigError(message) from problem
+    values = {f"--{name.replace('_', '-')}": value for name, value in config.model_dump(exclude={"set"}).items()}
+    for flag, value in (values | {f"--set {key}": value for key, value in config.set.items()}).items():
+        if not _recordable(value):
+            raise ConfigError(f"{where}: {flag}: {value!r} cannot be written down as JSON.")
+    return config
+
+
+def _recordable(value: Any) -> bool:
+    """Whether run.json and a request can hold ``value``: finite numbers of 64 bits, text in UTF-8, and so on."""
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _recordable(part) for key, part in value.items())
+    if isinstance(value, list | tuple):
+        return all(map(_recordable, value))
+    if isinstance(value, float):
+        return math.isfinite(value)
+    try:
+        orjson.dumps(str(value) if isinstance(value, Path) else value)
+    except TypeError:
+        return False
+    return True
 
 
 def read_config_file(path: Path) -> dict[str, dict[str, Any]]:

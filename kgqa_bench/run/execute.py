@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kgqa_bench import registry
 from kgqa_bench.contracts import Metric
@@ -24,6 +24,8 @@ from kgqa_bench.run.summary import HEADLINE, summarise
 if TYPE_CHECKING:
     from kgqa_bench.llm.gateway import Gateway
     from kgqa_bench.llm.replay import ReplayStore
+    from kgqa_bench.llm.types import Client
+    from kgqa_bench.run.model_settings import ModelSetup
 
 log = logging.getLogger(__name__)
 RUNS = Path("runs")
@@ -49,6 +51,7 @@ def execute(config: RunConfig, *, progress: Progress | None = None) -> RunResult
         KgqaBenchError: Nothing could be started, or the directory cannot be written.
     """
     plan = assemble(config)
+    model = _open_model(plan)  # what is wrong with names and settings is told before anything is written
     info = plan.info()
     path = choose_directory(plan)
     with RunDirectory(path) as directory:
@@ -57,7 +60,7 @@ def execute(config: RunConfig, *, progress: Progress | None = None) -> RunResult
             directory.write_info(info)
         else:
             info = state.info
-        stopped, error = _work(plan, directory, state, progress or default_progress())
+        stopped, error = _work(plan, model, directory, state, progress or default_progress())
         metrics = summarise(path, stopped=stopped)
         directory.write_metrics(metrics)
     return RunResult(path, info, metrics, error)
@@ -105,8 +108,8 @@ def _resume(path: Path, info: RunInfo) -> _State:
 
     replay = ReplayStore()
     if not (path / RUN).exists():
-        if any(read_records(path)):
-            raise RunDirectoryError(f"{path} has records but no run.json.", hint="Choose another --out.")
+        if any(read_records(path)) or any(read_calls(path)):
+            raise RunDirectoryError(f"{path} has records or calls but no run.json.", hint="Choose another --out.")
         return _State(None, set(), replay, 0)
     earlier = read_info(path)
     _require_same(path, earlier, info)
@@ -138,15 +141,35 @@ def _comparable(info: RunInfo, what: str) -> dict[str, Any]:
     return identity(value) if what == "config" else value
 
 
+class _OpenModel(NamedTuple):
+    client: Client
+    setup: ModelSetup
+
+
+def _open_model(plan: Plan) -> _OpenModel | None:
+    """The run's model, which holds nothing open before its first call; None for a method that asks none."""
+    from kgqa_bench.llm.gateway import require_price
+    from kgqa_bench.llm.resolve import open_model
+    from kgqa_bench.run.model_settings import model_setup
+
+    if plan.model_name is None:
+        return None
+    setup = model_setup(plan.model_name, plan.config)
+    client = open_model(plan.model_name, setup.options, setup.source)
+    if plan.config.budget_usd is not None:
+        require_price(client)
+    return _OpenModel(client, setup)
+
+
 def _work(
-    plan: Plan, directory: RunDirectory, state: _State, progress: Progress
+    plan: Plan, model: _OpenModel | None, directory: RunDirectory, state: _State, progress: Progress
 ) -> tuple[str | None, KgqaBenchError | None]:
     """Answer what is not answered yet. Returns why it stopped early, and the error that stopped it."""
     total = len(plan.items) * plan.config.repeats
     progress.start(total, len(state.done))
     try:
         if len(state.done) < total:
-            asyncio.run(_answer(plan, directory, state, progress))
+            asyncio.run(_answer(plan, model, directory, state, progress))
     except BudgetExceededError as problem:
         return "budget", problem
     except KeyboardInterrupt:
@@ -158,11 +181,13 @@ def _work(
     return None, None
 
 
-async def _answer(plan: Plan, directory: RunDirectory, state: _State, progress: Progress) -> None:
+async def _answer(
+    plan: Plan, model: _OpenModel | None, directory: RunDirectory, state: _State, progress: Progress
+) -> None:
     from kgqa_bench.run.runner import Runner
 
     metric: Metric = registry.create("metrics", HEADLINE)
-    gateway = _gateway(plan, directory, state.replay, progress) if plan.model_name is not None else None
+    gateway = _gateway(plan, model, directory, state.replay, progress) if model is not None else None
     try:
         runner = Runner(plan, gateway, directory, metric, progress, state.session)
         await runner.run(_pending(plan, state.done))
@@ -178,24 +203,21 @@ def _pending(plan: Plan, done: set[tuple[str, int]]) -> Iterator[tuple[Item, int
                 yield item, repeat
 
 
-def _gateway(plan: Plan, directory: RunDirectory, replay: ReplayStore, progress: Progress) -> Gateway:
+def _gateway(
+    plan: Plan, model: _OpenModel, directory: RunDirectory, replay: ReplayStore, progress: Progress
+) -> Gateway:
     from kgqa_bench.llm.budget import Budget
     from kgqa_bench.llm.gateway import Gateway
-    from kgqa_bench.llm.resolve import open_model
-    from kgqa_bench.run.model_settings import model_setup
     from kgqa_bench.run.runner import call_row
 
     config = plan.config
-    model = plan.model_name or ""
-    setup = model_setup(model, config)
-    client = open_model(model, setup.options, setup.source)
     return Gateway(
-        client,
-        model=model,
-        sampling=setup.sampling,
+        model.client,
+        model=plan.model_name,
+        sampling=model.setup.sampling,
         budget=Budget(config.budget_usd, config.budget_tokens, config.budget_calls),
-        limits=setup.limits,
-        retry=setup.retry,
+        limits=model.setup.limits,
+        retry=model.setup.retry,
         replay=replay,
         seed=config.seed,
         on_wait=progress.wait,

@@ -18,6 +18,7 @@ from kgqa_bench.storage import data_folder
 
 if TYPE_CHECKING:
     from kgqa_bench.graph.protocol import Graph
+    from kgqa_bench.text.linking import LinkerSettings
     from kgqa_bench.text.types import Embedder, Linker
 
 
@@ -37,6 +38,11 @@ class Resources:
         self._benchmark_name = benchmark_name
         self._solved = exemplars
         self._lock = RLock()
+
+    def check_settings(self) -> None:
+        """ConfigError where a setting of the linker is wrong: told before anything is loaded."""
+        if self._config.scoped("linker"):
+            _ = self._linker_settings
 
     def load_graph(self) -> Graph:
         """The run's graph. ConfigError where neither the run nor its benchmark names one."""
@@ -77,10 +83,15 @@ class Resources:
 
     @cached_property
     def _linker(self) -> Linker:
-        from kgqa_bench.text.linking import GraphLinker, LinkerSettings
+        from kgqa_bench.text.linking import GraphLinker
 
-        settings = registry.checked_settings("the linker", LinkerSettings, self._config.scoped("linker"))
-        return GraphLinker(self.load_graph(), self.load_embedder, settings)
+        return GraphLinker(self.load_graph(), self.load_embedder, self._linker_settings)
+
+    @cached_property
+    def _linker_settings(self) -> LinkerSettings:
+        from kgqa_bench.text.linking import LinkerSettings
+
+        return registry.checked_settings("the linker", LinkerSettings, self._config.scoped("linker"))
 
     @cached_property
     def _exemplars(self) -> Sequence[Item]:

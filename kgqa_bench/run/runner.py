@@ -12,7 +12,17 @@ import orjson
 
 from kgqa_bench.contracts import Metric
 from kgqa_bench.domain import Answer, Call, Item, Record
-from kgqa_bench.errors import BudgetExceededError, ConfigError, KgqaBenchError, ModelError, StorageError
+from kgqa_bench.errors import (
+    BudgetExceededError,
+    ConfigError,
+    DataError,
+    DataNotFoundError,
+    KgqaBenchError,
+    MissingDependencyError,
+    ModelError,
+    PluginError,
+    StorageError,
+)
 from kgqa_bench.llm.gateway import BoundLlm, Gateway
 from kgqa_bench.run.assemble import Plan
 from kgqa_bench.run.directory import RunDirectory
@@ -23,7 +33,17 @@ log = logging.getLogger(__name__)
 
 # After so many failures without a single answer the model is taken to be out of reach and the run stops.
 HOPELESS_AFTER = 10
-_HOPELESS_REASONS = frozenset({"refused", "unavailable"})
+_HOPELESS_REASONS = frozenset({"refused", "unavailable", "connection"})
+# What would fail every question alike ends the run instead, which can then be continued.
+_NO_QUESTIONS_FAULT = (
+    BudgetExceededError,
+    ConfigError,
+    DataError,
+    DataNotFoundError,
+    MissingDependencyError,
+    PluginError,
+    StorageError,
+)
 
 
 class Runner:
@@ -94,7 +114,7 @@ class Runner:
             answer = await self._plan.method.answer(question, tools)
         except ModelError as problem:
             answer, error = Answer(status="error"), (problem.reason, str(problem))
-        except (BudgetExceededError, ConfigError, StorageError):
+        except _NO_QUESTIONS_FAULT:
             raise
         except Exception as problem:  # a method's defect must cost its own question only
             log.exception("%s failed on question %s", self._plan.method_name, question.id)
