@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from kgqa_bench.errors import ConfigError, DataError
 from kgqa_bench.graph import build_kernels as kernels
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.names import NameTable, Offsets, StringTable
 from kgqa_bench.graph.store import Store
 
-MergeRule = Literal["max", "mean", "noisy_or", "first", "last"]
 Column = Any  # a pyarrow array, a NumPy array, or a sequence of names or ids
 IntColumn = npt.NDArray[np.int32]
 
@@ -46,8 +46,7 @@ def build_graph(
         tails: As ``heads``.
         confidences: Numbers in (0, 1]; None sets all to 1.
         source: Where the rows came from, for the provenance.
-        merge: Confidence of a triple with several rows: ``max``; ``mean``; ``noisy_or`` (1 - product of
-            1 - c); ``first`` or ``last`` in row order.
+        merge: Confidence of a triple with several rows; ``first`` and ``last`` in row order.
         entity_names: Names of all entities by position, also of such as are in no row.
         relation_names: Names of all relations by position.
         entity_labels: Labels by name where they differ from the name; other names in it are ignored.

@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from kgqa_bench.graph.compiled import njit
+from kgqa_bench.graph.merging import MergeRule
 
-MERGE_CODES = {"max": 0, "mean": 1, "noisy_or": 2, "first": 3, "last": 4}
+MERGE_CODES: dict[MergeRule, int] = {"max": 0, "mean": 1, "noisy_or": 2, "first": 3, "last": 4}
 
 
 @njit

@@ -23,8 +23,9 @@ from typing import Any, BinaryIO, Literal, cast
 import pyoxigraph as ox
 
 from kgqa_bench.errors import ConfigError, DataError
-from kgqa_bench.graph.build import MergeRule, build_graph
+from kgqa_bench.graph.build import build_graph
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.rdf_terms import (
     CONFIDENCE,
     ENTITY,

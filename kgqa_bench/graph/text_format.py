@@ -13,8 +13,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from kgqa_bench.errors import ConfigError, DataError
-from kgqa_bench.graph.build import MergeRule, build_graph
+from kgqa_bench.graph.build import build_graph
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.table import Column, Confidence, Name, read_table, require_file, rows
 from kgqa_bench.storage import UNREADABLE
 

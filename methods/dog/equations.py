@@ -78,7 +78,7 @@ def path_confidence(path: Path) -> float:
 
 
 def path_relevance(paths: Vectors, question: Floats, negative_similarity: NegativeSimilarity = "zero") -> Floats:
-    """Eq. 4: the cosine of path texts and the question, within [-1, 1] and never above 1.
+    """Eq. 4: the similarity of path texts and the question, for which the paper names a model but no measure: cosine.
 
     Args:
         paths: Unit vectors, shape (paths, dimension).
@@ -86,8 +86,8 @@ def path_relevance(paths: Vectors, question: Floats, negative_similarity: Negati
         negative_similarity: See ``ExtractionSettings``.
 
     Returns:
-        Shape (paths,). Each row is summed by itself in double precision, so a path's value does not depend on
-        which others are computed with it.
+        Shape (paths,), within [-1, 1] whatever the rounding. Each row is summed by itself in double precision, so a
+        path's value does not depend on which others are computed with it.
     """
     cosines: Floats = np.clip((paths.astype(np.float64) * question).sum(axis=1), -1.0, 1.0)
     if negative_similarity == "zero":

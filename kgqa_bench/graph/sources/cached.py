@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from kgqa_bench.graph.build import MergeRule
 from kgqa_bench.graph.cache import file_hashes, load_cached
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.sources.cn15k import read_cn15k
 from kgqa_bench.graph.sources.openke import read_openke
 from kgqa_bench.graph.sources.parts import read_parts

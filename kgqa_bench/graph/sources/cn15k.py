@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from kgqa_bench.graph.build import MergeRule, build_graph
+from kgqa_bench.graph.build import build_graph
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.sources.id_tables import read_label_table, read_name_table
 from kgqa_bench.graph.table import Confidence, Id, read_table
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +18,13 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from kgqa_bench.errors import ConfigError, DataError
-from kgqa_bench.graph.build import MergeRule, build_graph
+from kgqa_bench.graph.build import build_graph
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.sources.conceptnet_words import relation_words
+from kgqa_bench.graph.sources.settings import WeightMapping
 from kgqa_bench.graph.table import require_file
 
-Mapping = Literal["ukge", "clip", "saturating", "one"]
 Weights = npt.NDArray[np.float64]
 
 _COLUMNS = ("uri", "relation", "start", "end", "details")
@@ -37,7 +38,7 @@ def _ukge(weights: Weights) -> Weights:
     return np.minimum(scaled, 1.0)
 
 
-MAPPINGS: dict[Mapping, Callable[[Weights], Weights]] = {
+MAPPINGS: dict[WeightMapping, Callable[[Weights], Weights]] = {
     "ukge": _ukge,
     "clip": lambda weights: np.minimum(weights, 1.0),
     "saturating": lambda weights: weights / (1.0 + weights),
@@ -45,7 +46,7 @@ MAPPINGS: dict[Mapping, Callable[[Weights], Weights]] = {
 }
 
 
-def confidence(weights: Weights, mapping: Mapping) -> Weights:
+def confidence(weights: Weights, mapping: WeightMapping) -> Weights:
     """Confidences in (0, 1] from ConceptNet's weights (positive, typically 1).
 
     Args:
@@ -58,12 +59,13 @@ def confidence(weights: Weights, mapping: Mapping) -> Weights:
     """
     if mapping not in MAPPINGS:
         raise ConfigError(
-            f"Unknown mapping {mapping!r} of weights to confidences.", hint=f"Choose one of {get_args(Mapping)}."
+            f"Unknown mapping {mapping!r} of weights to confidences.",
+            hint=f"Choose one of {get_args(WeightMapping)}.",
         )
     return MAPPINGS[mapping](weights)
 
 
-def read_conceptnet(path: Path, *, mapping: Mapping = "ukge", merge: MergeRule = "max") -> MemoryGraph:
+def read_conceptnet(path: Path, *, mapping: WeightMapping = "ukge", merge: MergeRule = "max") -> MemoryGraph:
     """Read the English edges: both ends ``/c/en/…``.
 
     An entity is called by its text as in the URI (``ice_cream`` for ``/c/en/ice_cream/n/wn/food``): part of speech

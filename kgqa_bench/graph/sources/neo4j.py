@@ -19,8 +19,9 @@ import numpy as np
 import orjson
 
 from kgqa_bench.errors import DataError
-from kgqa_bench.graph.build import MergeRule, build_graph
+from kgqa_bench.graph.build import build_graph
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.sources.medkgent_words import relation_words
 from kgqa_bench.graph.table import Confidence, is_utf8, open_text, rows
 from kgqa_bench.graph.text_format import DELIMITERS

@@ -9,8 +9,9 @@ from typing import Any
 import pyarrow as pa
 
 from kgqa_bench.errors import DataError
-from kgqa_bench.graph.build import MergeRule, build_graph
+from kgqa_bench.graph.build import build_graph
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.sources.id_tables import read_label_table, read_name_table
 from kgqa_bench.graph.table import Column, Id, read_table, rows
 

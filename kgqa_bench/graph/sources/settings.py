@@ -7,11 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from kgqa_bench.contracts import PluginSettings
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.rdf_terms import CONFIDENCE, is_iri
 from kgqa_bench.graph.sources.medkgent_words import UNDIRECTED
-
-# as in kgqa_bench.graph.build, which is not imported for the sake of a list of settings
-MergeRule = Literal["max", "mean", "noisy_or", "first", "last"]
 
 
 def _listed(value: Any) -> Any:
@@ -19,7 +17,6 @@ def _listed(value: Any) -> Any:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
-# as in kgqa_bench.graph.sources.conceptnet
 WeightMapping = Literal["ukge", "clip", "saturating", "one"]
 
 FactsPart = Literal["facts", "train", "valid", "test"]

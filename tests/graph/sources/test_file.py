@@ -6,7 +6,9 @@ from typing import get_args
 import pytest
 
 from kgqa_bench.errors import ConfigError, DataError, DataNotFoundError, UnknownNameError
-from kgqa_bench.graph import build
+from kgqa_bench.graph import rdf, rdf_terms
+from kgqa_bench.graph.build_kernels import MERGE_CODES
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.open import open_graph
 from kgqa_bench.graph.sources import conceptnet, settings
 from kgqa_bench.graph.sources.file import open_file
@@ -97,8 +99,9 @@ def test_what_is_no_graph(tmp_path: Path) -> None:
 
 
 def test_choices_are_those_of_the_readers() -> None:
-    assert get_args(settings.MergeRule) == get_args(build.MergeRule)
-    assert get_args(settings.WeightMapping) == get_args(conceptnet.Mapping)
+    assert get_args(MergeRule) == tuple(MERGE_CODES)
+    assert get_args(settings.WeightMapping) == tuple(conceptnet.MAPPINGS)
+    assert {*rdf_terms.RDF_SUFFIXES} == {*rdf.FORMATS, *rdf.RDFLIB_FORMATS}
 
 
 @pytest.mark.parametrize("name", ["family", "umls", "fb15k237", "cn15k"])
