@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from kgqa_bench.errors import ConfigError, DataError, DataNotFoundError
+from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.open import open_graph
 from kgqa_bench.graph.protocol import Graph
-from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.sources.conceptnet import confidence, read_conceptnet
 from kgqa_bench.graph.sources.conceptnet_words import relation_words
 from kgqa_bench.graph.sources.settings import WeightMapping
