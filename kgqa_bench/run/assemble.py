@@ -182,10 +182,17 @@ def _shared_wording() -> list[str]:
 
 
 def code_hash() -> str:
-    """Hash of all Python sources of the installed package, plugins of other distributions apart."""
-    hasher = hashlib.blake2b(digest_size=16)
+    """Hash of all Python sources of the package, the same from a checkout and from a wheel.
+
+    Plugins of other distributions are left out.
+    """
+    files: dict[str, Path] = {}  # by the path in the package: a checkout has methods and benchmarks elsewhere
     for package in ("kgqa_bench", "kgqa_bench.benchmarks", "kgqa_bench.methods"):
         root = Path(import_module(package).__path__[0])
-        for file in sorted(root.rglob("*.py")):
-            hasher.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes() + b"\0")
+        files |= {
+            f"{package.replace('.', '/')}/{file.relative_to(root).as_posix()}": file for file in root.rglob("*.py")
+        }
+    hasher = hashlib.blake2b(digest_size=16)
+    for name, file in sorted(files.items()):
+        hasher.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
     return hasher.hexdigest()
