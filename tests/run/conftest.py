@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -37,6 +38,8 @@ def start(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
         return subprocess.Popen(
             command, cwd=tmp_path, env=os.environ | {"OPENAI_API_KEY": "sk-very-secret"}, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            # where the tests run in the background, children inherit that Ctrl-C is ignored
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )  # fmt: skip
 
     return call
