@@ -15,37 +15,6 @@ from kgqa_bench.graph.protocol import Graph
 
 FOLDER = Path(__file__).parent
 
-RELATION_LABELS = {
-    "Antonym": "is the opposite of",
-    "AtLocation": "is found at",
-    "CapableOf": "can",
-    "Causes": "causes",
-    "CausesDesire": "makes people want",
-    "CreatedBy": "is created by",
-    "DefinedAs": "is defined as",
-    "DerivedFrom": "is derived from",
-    "Desires": "wants",
-    "HasA": "has",
-    "HasFirstSubevent": "begins with",
-    "HasLastSubevent": "ends with",
-    "HasPrerequisite": "requires",
-    "HasProperty": "is",
-    "HasSubevent": "includes",
-    "IsA": "is a kind of",
-    "LocatedNear": "is near",
-    "MadeOf": "is made of",
-    "NotCapableOf": "cannot",
-    "NotDesires": "does not want",
-    "NotHasProperty": "is not",
-    "PartOf": "is part of",
-    "ReceivesAction": "can receive",
-    "RelatedTo": "is related to",
-    "SimilarTo": "is similar to",
-    "SymbolOf": "is a symbol of",
-    "Synonym": "means the same as",
-    "UsedFor": "is used for",
-}
-
 
 class OpenBookQAMini(Benchmark):
     """obqa-mini: 88 four-option questions on everyday science, shipped with the package."""
@@ -65,10 +34,13 @@ class OpenBookQAMiniGraph(GraphSource):
     def load(self, data: Path | None) -> Graph:
         """The graph; names have underscores for spaces, labels read as words. ``data`` is not used."""
         from kgqa_bench.graph.build import build_graph
+        from kgqa_bench.graph.sources.conceptnet_words import relation_words
         from kgqa_bench.graph.table import read_table
         from kgqa_bench.graph.text_format import COLUMNS
 
         table = read_table(FOLDER / "graph.tsv", COLUMNS)
+        words = {name: relation_words(name) for name in table["relation"].unique().to_pylist()}
+        words["ReceivesAction"] = "can receive"  # the actions are nouns here, "squeezing" and not "squeezed"
         names = {name for column in ("head", "tail") for name in table[column].to_pylist()}
         return build_graph(
             table["head"],
@@ -77,6 +49,6 @@ class OpenBookQAMiniGraph(GraphSource):
             table["confidence"],
             source="obqa-mini",
             entity_labels={name: name.replace("_", " ") for name in names if "_" in name},
-            relation_labels=RELATION_LABELS,
+            relation_labels=words,
             provenance={"confidences": "drawn within the three grades given by the writer"},
         )
