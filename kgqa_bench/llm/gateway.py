@@ -16,7 +16,7 @@ from kgqa_bench.llm.budget import Budget, BudgetGuard, Usage
 from kgqa_bench.llm.keys import derive_seed, likelihood_key, printable, printable_messages, request_key
 from kgqa_bench.llm.limits import Limiter, Limits, OnWait
 from kgqa_bench.llm.parsing import split_thinking
-from kgqa_bench.llm.replay import ReplayStore
+from kgqa_bench.llm.replay import ReplayStore, own_key
 from kgqa_bench.llm.retry import RetryPolicy, try_again
 from kgqa_bench.llm.types import Client, Completion, LikelihoodClient, Message, Reply, Request
 
@@ -228,7 +228,7 @@ class BoundLlm:
         gateway = self.gateway
         if gateway.replay:
             occurrence = sum(earlier.key == call.key for earlier in self.calls)
-            stored = gateway.replay.get(call.key, occurrence)
+            stored = gateway.replay.get(own_key(self.question_id, self.repeat, call.key), occurrence)
             if stored is not None:
                 stored.restore(call)
                 self.calls.append(call)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,6 +37,14 @@ class StoredReply(NamedTuple):
             setattr(call, name, value)
 
 
+def own_key(question_id: str, repeat: int, key: str) -> Hashable:
+    """Key of a call that only its own question and repeat may be served with.
+
+    Likelihoods are asked without a seed, so two repeats, or two questions of the same text, share the call's key.
+    """
+    return question_id, repeat, key
+
+
 class ReplayStore:
     """Replies by key, so that no reply is asked and paid for twice.
 
@@ -49,8 +57,8 @@ class ReplayStore:
 
     def __init__(self) -> None:
         self.usage = Usage()
-        self._replies: dict[str, list[StoredReply]] = {}
-        self._failures: dict[str, StoredReply] = {}
+        self._replies: dict[Hashable, list[StoredReply]] = {}
+        self._failures: dict[Hashable, StoredReply] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self._replies.values()))
@@ -58,8 +66,11 @@ class ReplayStore:
     def __bool__(self) -> bool:
         return bool(self._replies)
 
-    def add(self, key: str, row: Mapping[str, Any]) -> None:
-        """Store one row of calls.jsonl (``dataclasses.asdict(Call)``, further fields are ignored)."""
+    def add(self, key: Hashable, row: Mapping[str, Any]) -> None:
+        """Store one row of calls.jsonl (``dataclasses.asdict(Call)``, further fields are ignored).
+
+        ``key`` is ``own_key`` of the row for a run's earlier part, the row's own key alone for a replay.
+        """
         stored = StoredReply(
             row.get("reply"),
             row.get("thinking"),
@@ -78,12 +89,12 @@ class ReplayStore:
         else:
             self._failures[key] = stored
 
-    def get(self, key: str, occurrence: int = 0) -> StoredReply | None:
+    def get(self, key: Hashable, occurrence: int = 0) -> StoredReply | None:
         """The reply to the ``occurrence``-th call with this key, or None."""
         replies = self._replies.get(key)
         return replies[occurrence] if replies is not None and occurrence < len(replies) else None
 
-    def failure(self, key: str) -> StoredReply | None:
+    def failure(self, key: Hashable) -> StoredReply | None:
         """The last failed call with this key, or None."""
         return self._failures.get(key)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -16,6 +17,23 @@ from kgqa_bench.run.schema import SCHEMA_VERSION, Metrics, RecordRow, RunInfo
 from kgqa_bench.storage import atomic_write
 
 RUN, RECORDS, CALLS, METRICS = "run.json", "records.jsonl", "calls.jsonl", "metrics.json"
+
+_TEXT, _COUNT, _NUMBER = (str, type(None)), (int, type(None)), (int, float, type(None))
+# what is read back of a call; None stands for unknown
+_CALL_FIELDS: dict[str, tuple[type, ...]] = {
+    "key": (str,),
+    "question_id": (str,),
+    "repeat": (int,),
+    "reply": _TEXT,
+    "thinking": _TEXT,
+    "finish_reason": _TEXT,
+    "prompt_tokens": _COUNT,
+    "completion_tokens": _COUNT,
+    "cost_usd": _NUMBER,
+    "seconds": _NUMBER,
+    "attempts": _COUNT,
+    "error": _TEXT,
+}
 
 _File = TypeVar("_File", bound=BaseModel)
 
@@ -131,9 +149,28 @@ def read_calls(path: Path) -> Iterator[dict[str, Any]]:
             value = orjson.loads(row)
         except orjson.JSONDecodeError as problem:
             raise _damaged(path / CALLS, line, str(problem)) from problem
-        if not isinstance(value, dict) or not isinstance(value.get("key"), str):
-            raise _damaged(path / CALLS, line, "no `key`")
+        if not isinstance(value, dict):
+            raise _damaged(path / CALLS, line, "not an object")
+        for name, kinds in _CALL_FIELDS.items():
+            if name not in value or not isinstance(value[name], kinds):
+                raise _damaged(path / CALLS, line, f"{name}: {value.get(name, 'missing')!r}")
         yield value
+
+
+def calls_missing(records: Iterable[RecordRow], calls: Iterable[Mapping[str, Any]]) -> set[tuple[str, int]]:
+    """The (question, repeat) pairs with a record but without the rows of all its calls.
+
+    Calls are written before their record, but a power cut may keep the one file and lose the end of the other.
+    """
+    there = Counter((call["question_id"], call["repeat"], call["key"]) for call in calls)
+    return {
+        (record.question_id, record.repeat)
+        for record in records
+        if any(
+            there[record.question_id, record.repeat, key] < count
+            for key, count in Counter(call.key for call in record.calls).items()
+        )
+    }
 
 
 def cut_torn_tail(path: Path) -> None:

@@ -16,9 +16,19 @@ from kgqa_bench.domain import Item
 from kgqa_bench.errors import BudgetExceededError, KgqaBenchError, RunDirectoryError
 from kgqa_bench.run.assemble import Plan, assemble
 from kgqa_bench.run.config import RunConfig, identity
-from kgqa_bench.run.directory import METRICS, RUN, RunDirectory, read_calls, read_info, read_metrics, read_records
+from kgqa_bench.run.directory import (
+    CALLS,
+    METRICS,
+    RUN,
+    RunDirectory,
+    calls_missing,
+    read_calls,
+    read_info,
+    read_metrics,
+    read_records,
+)
 from kgqa_bench.run.progress import Progress, default_progress
-from kgqa_bench.run.schema import Metrics, RunInfo
+from kgqa_bench.run.schema import Metrics, RecordRow, RunInfo
 from kgqa_bench.run.summary import HEADLINE, summarise
 
 if TYPE_CHECKING:
@@ -104,7 +114,7 @@ def _unfinished(path: Path, config: RunConfig) -> bool:
 
 def _resume(path: Path, info: RunInfo) -> _State:
     """What the directory already holds. RunDirectoryError where it belongs to another run."""
-    from kgqa_bench.llm.replay import ReplayStore
+    from kgqa_bench.llm.replay import ReplayStore, own_key
 
     replay = ReplayStore()
     if not (path / RUN).exists():
@@ -113,14 +123,19 @@ def _resume(path: Path, info: RunInfo) -> _State:
         return _State(None, set(), replay, 0)
     earlier = read_info(path)
     _require_same(path, earlier, info)
-    done: dict[tuple[str, int], bool] = {}
+    records: dict[tuple[str, int], RecordRow] = {}
     session = 0
     for row in read_records(path):
-        done[row.question_id, row.repeat] = row.error is None
+        records[row.question_id, row.repeat] = row
         session = max(session, row.session + 1)
-    for call in read_calls(path):
-        replay.add(call["key"], call)
-    return _State(earlier, {key for key, answered in done.items() if answered}, replay, session)
+    calls = list(read_calls(path))
+    for call in calls:
+        replay.add(own_key(call["question_id"], call["repeat"], call["key"]), call)
+    lost = calls_missing(records.values(), calls)
+    if lost:
+        log.warning("%s lacks calls of %d answered questions: they are asked once more.", path / CALLS, len(lost))
+    done = {key for key, row in records.items() if row.error is None} - lost
+    return _State(earlier, done, replay, session)
 
 
 def _require_same(path: Path, earlier: RunInfo, now: RunInfo) -> None:

@@ -8,9 +8,9 @@ metrics.json   scores, ledger and cost, written when the run ends or stops
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 SCHEMA_VERSION = 1
 
@@ -41,6 +41,13 @@ class RunInfo(_File):
     hashes: Hashes
     benchmark: dict[str, Any]
     graph: dict[str, Any] | None = None
+
+    @model_validator(mode="after")
+    def _counted(self) -> Self:
+        for name, value in (("repeats", self.config.get("repeats")), ("asked", self.benchmark.get("asked"))):
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} is {value!r}")
+        return self
 
 
 class CallSummary(BaseModel):

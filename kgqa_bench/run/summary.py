@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from kgqa_bench import registry
 from kgqa_bench.contracts import Metric
+from kgqa_bench.errors import RunDirectoryError
 from kgqa_bench.metrics.signature import signature
-from kgqa_bench.run.directory import read_calls, read_info, read_records
+from kgqa_bench.run.directory import CALLS, calls_missing, read_calls, read_info, read_records
 from kgqa_bench.run.schema import Cost, Ledger, Metrics, RecordRow, RunInfo, Score
 
 HEADLINE = "accuracy"
@@ -27,6 +28,7 @@ def summarise(path: Path, *, stopped: str | None = None) -> Metrics:
     for row in read_records(path):
         rows[row.question_id, row.repeat] = row
         sessions[row.session] = max(row.at, sessions.get(row.session, 0.0))
+    _require_whole(path, info, rows)
     ledger = _ledger(info, rows.values(), stopped)
     metric: Metric = registry.create("metrics", HEADLINE)
     return Metrics(
@@ -36,6 +38,21 @@ def summarise(path: Path, *, stopped: str | None = None) -> Metrics:
         complete=ledger.asked == ledger.scored,
         stopped=stopped,
     )
+
+
+def _require_whole(path: Path, info: RunInfo, rows: Mapping[tuple[str, int], RecordRow]) -> None:
+    asked, repeats = info.benchmark["asked"], info.config["repeats"]
+    for question_id, repeat in rows:
+        if not 0 <= repeat < repeats:
+            raise RunDirectoryError(f"{path}: question {question_id!r} has repeat {repeat} of {repeats}.")
+    if len({question_id for question_id, _ in rows}) > asked:
+        raise RunDirectoryError(f"{path}: there are records of more than the {asked} questions asked.")
+    missing = calls_missing(rows.values(), read_calls(path))
+    if missing:
+        raise RunDirectoryError(
+            f"{path / CALLS} lacks calls of {len(missing)} answered questions, such as {min(missing)[0]!r}.",
+            hint="Give the run's command again: it asks them once more.",
+        )
 
 
 def _ledger(info: RunInfo, rows: Iterable[RecordRow], stopped: str | None) -> Ledger:

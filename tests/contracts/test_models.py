@@ -48,13 +48,13 @@ def _replay(get: Get) -> Setup:
     run.mkdir()
     info = RunInfo(
         created="2026-01-01T00:00:00+00:00",
-        config={},
+        config={"repeats": 1},
         method_settings={},
         model=name,
         uses_gold=False,
         versions={},
         hashes=Hashes(code="", prompts="", split=""),
-        benchmark={},
+        benchmark={"asked": 1},
     )
     (run / "run.json").write_text(info.model_dump_json())
     rows: list[bytes] = []

@@ -8,7 +8,7 @@ from kgqa_bench.errors import BudgetExceededError, ConfigError, ModelError
 from kgqa_bench.llm.budget import Budget
 from kgqa_bench.llm.gateway import Gateway, Sampling
 from kgqa_bench.llm.limits import Limits
-from kgqa_bench.llm.replay import ReplayStore
+from kgqa_bench.llm.replay import ReplayStore, own_key
 from kgqa_bench.llm.types import Completion
 
 
@@ -19,8 +19,7 @@ def broken(reason="server_error", **options):
 def stored(*calls):
     store = ReplayStore()
     for call in calls:
-        row = dataclasses.asdict(call) | {"question_id": "q1", "repeat": 0}
-        store.add(row["key"], row)
+        store.add(own_key("q1", 0, call.key), dataclasses.asdict(call))
     return store
 
 
@@ -303,6 +302,15 @@ async def test_likelihoods_are_recorded_and_replayed(scoring_client, prompt):
     again = Gateway(scoring_client, replay=stored(*llm.calls)).bind("q1")
     assert await again.log_likelihoods("score", prompt(), ["ab", "c"]) == [-2.0, -1.0]
     assert scoring_client.running == 1
+
+
+async def test_likelihoods_of_another_repeat_or_question_are_asked(scoring_client, prompt):
+    llm = Gateway(scoring_client).bind("q1")
+    await llm.log_likelihoods("score", prompt(), ["ab", "c"])
+    gateway = Gateway(scoring_client, replay=stored(*llm.calls))
+    for question_id, repeat in (("q1", 1), ("q2", 0)):
+        await gateway.bind(question_id, repeat).log_likelihoods("score", prompt(), ["ab", "c"])
+    assert gateway.usage.calls == 3  # what an uninterrupted run counts
 
 
 async def test_a_model_that_cannot_score_says_so(client, prompt):

@@ -5,6 +5,7 @@ import orjson
 import pytest
 
 from kgqa_bench.contracts import ModelOptions
+from kgqa_bench.domain import Call
 from kgqa_bench.errors import ModelError, RunDirectoryError
 from kgqa_bench.llm.budget import Budget
 from kgqa_bench.llm.gateway import Gateway
@@ -21,13 +22,13 @@ def record(tmp_path):
     def write(*llms, model="fake"):
         info = RunInfo(
             created="2026-01-01T00:00:00+00:00",
-            config={},
+            config={"repeats": 1},
             method_settings={},
             model=model,
             uses_gold=False,
             versions={},
             hashes=Hashes(code="", prompts="", split=""),
-            benchmark={},
+            benchmark={"asked": 1},
         )
         (tmp_path / "run.json").write_text(info.model_dump_json())
         rows = [
@@ -143,7 +144,8 @@ def test_a_run_without_model_has_nothing_to_replay(record):
 
 def test_a_damaged_row_is_named_with_its_line(record):
     run = record()
-    (run / "calls.jsonl").write_text(json.dumps({"key": "k", "reply": "r"}) + "\n{broken\n")
+    row = dataclasses.asdict(Call("answer", [], {}, key="k", reply="r")) | {"question_id": "q1", "repeat": 0}
+    (run / "calls.jsonl").write_text(json.dumps(row) + "\n{broken\n")
     with pytest.raises(RunDirectoryError, match=r"calls\.jsonl, line 2"):
         open_model(f"replay/{run}", ModelOptions())
 

@@ -11,6 +11,7 @@ import pytest
 from kgqa_bench.errors import ConfigError, DataNotFoundError, KgqaBenchError, RunDirectoryError, UnknownNameError
 from kgqa_bench.run.config import make_config
 from kgqa_bench.run.execute import execute
+from kgqa_bench.run.summary import summarise
 
 
 @pytest.fixture
@@ -100,3 +101,41 @@ def test_figures_of_the_variants_before_a_wrong_one_are_shown(here: Path, finish
     assert "none.jsonl" in err
     assert figures["good"]["ledger"]["scored"] == 2
     assert json.loads((Path(figures["good"]["path"]) / "metrics.json").read_text())["complete"]
+
+
+def figures(path: str) -> dict[str, Any]:
+    metrics = json.loads((Path(path) / "metrics.json").read_text())
+    return {key: value for key, value in metrics["cost"].items() if "seconds" not in key} | metrics["ledger"]
+
+
+@pytest.mark.parametrize("keep", [0, 1, 0.5, 0.999])
+def test_calls_lost_in_a_power_cut_are_asked_once_more(here: Path, keep: float) -> None:
+    execute(config(out="run", repeats=2))
+    whole = figures("run")
+    assert whole["calls"] == 4
+    calls = Path("run/calls.jsonl")
+    content = calls.read_bytes()
+    calls.write_bytes(content[: int(keep if keep == 1 else keep * len(content))])
+    with pytest.raises(RunDirectoryError, match=r"calls\.jsonl lacks calls of .*run's command again"):
+        summarise(Path("run"))
+    execute(config(out="run", repeats=2))
+    assert figures("run") == whole
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"asked": 2', '"asked": "2"', "asked is '2'"),
+        ('"asked": 2', '"asked": 0', "asked is 0"),
+        ('"asked": 2', '"asked": 1', "more than the 1 questions"),
+        ('"repeats": 2', '"repeats": null', "repeats is None"),
+        ('"repeats": 2', '"repeats": 1', "has repeat 1 of 1"),
+    ],
+)
+def test_figures_of_a_damaged_directory_are_refused(here: Path, old: str, new: str, said: str) -> None:
+    execute(config(out="run", repeats=2))
+    file = Path("run/run.json")
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    with pytest.raises(RunDirectoryError, match=said):
+        summarise(Path("run"))

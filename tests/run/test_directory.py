@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -17,11 +18,13 @@ from kgqa_bench.run.directory import (
     RECORDS,
     AppendFile,
     RunDirectory,
+    calls_missing,
     cut_torn_tail,
     read_calls,
     read_info,
     read_records,
 )
+from kgqa_bench.run.schema import RecordRow
 
 ROW = b'{"question_id":"q","repeat":0,"status":"ok","gold":["A"],"score":1.0}'
 
@@ -49,9 +52,41 @@ def test_damage_names_file_line_and_remedy(tmp_path: Path) -> None:
     (tmp_path / RECORDS).write_bytes(ROW.replace(b'"ok"', b'"fine"') + b"\n")
     with pytest.raises(RunDirectoryError, match="line 1 is damaged: status"):
         list(read_records(tmp_path))
-    (tmp_path / CALLS).write_bytes(b'{"key":"k"}\n[1]\n')
-    with pytest.raises(RunDirectoryError, match="line 2"):
+
+
+def call_row(**changes: object) -> bytes:
+    row = {name: None for name in ("reply", "thinking", "finish_reason", "cost_usd", "seconds", "attempts", "error")}
+    row |= {"key": "k", "question_id": "q", "repeat": 0, "prompt_tokens": 7, "completion_tokens": 3} | changes
+    return json.dumps({name: value for name, value in row.items() if value != "left out"}).encode() + b"\n"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (b"[1]\n", "not an object"),
+        (b"{}\n", "key: 'missing'"),
+        (call_row(completion_tokens="left out"), "completion_tokens: 'missing'"),
+        (call_row(prompt_tokens="7"), "prompt_tokens: '7'"),
+        (call_row(completion_tokens=1.5), "completion_tokens: 1.5"),
+        (call_row(reply=5), "reply: 5"),
+        (call_row(cost_usd="free"), "cost_usd: 'free'"),
+        (call_row(repeat=None), "repeat: None"),
+    ],
+)
+def test_a_damaged_call_is_named(tmp_path: Path, row: bytes, said: str) -> None:
+    (tmp_path / CALLS).write_bytes(call_row() + row)
+    with pytest.raises(RunDirectoryError, match=f"line 2 is damaged: {said}"):
         list(read_calls(tmp_path))
+
+
+def test_calls_missing_are_counted_by_question_repeat_and_number() -> None:
+    def record(question_id: str, repeat: int, *keys: str) -> RecordRow:
+        calls = [{"role": "r", "key": key} for key in keys]
+        return RecordRow(question_id=question_id, repeat=repeat, status="ok", gold=["A"], score=1.0, calls=calls)
+
+    records = [record("a", 0, "k", "k"), record("a", 1, "k"), record("b", 0, "k"), record("c", 0)]
+    calls = [{"question_id": name, "repeat": repeat, "key": "k"} for name, repeat in (("a", 0), ("a", 1), ("c", 0))]
+    assert calls_missing(records, calls) == {("a", 0), ("b", 0)}
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"\x00\x01", b'{"schema_version": 99}'])
