@@ -43,6 +43,18 @@ def data_folder(given: Path | None = None) -> Path | None:
     return Path(value).expanduser() if value else None
 
 
+def packaged_file(distribution: str, name: str) -> Path | None:
+    """The file called ``name`` of an installed distribution, whose code is not run; None where there is none."""
+    from importlib import metadata
+
+    try:
+        files = metadata.files(distribution) or []
+    except metadata.PackageNotFoundError:
+        return None
+    paths = (Path(str(file.locate())) for file in files if file.name == name)
+    return next((path for path in paths if path.is_file()), None)
+
+
 @contextmanager
 def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """A file that appears under ``path`` whole or not at all: temporary file beside it, then rename.

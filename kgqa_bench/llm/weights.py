@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import os
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kgqa_bench.errors import DataError, DataNotFoundError, StorageError
-from kgqa_bench.storage import atomic_write, cache_folder, locked
+from kgqa_bench.storage import atomic_write, cache_folder, locked, packaged_file
 
 MODEL = "SmolLM2-135M-Instruct"
 FILE = f"{MODEL}.Q4_1.gguf"
@@ -79,17 +78,10 @@ def _in_data_folder(data: Path | None) -> Path | None:
 
 
 def _installed() -> Path | None:
-    try:
-        files = importlib.metadata.files(DISTRIBUTION) or []
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    for file in files:
-        path = Path(str(file.locate()))
-        if file.name == FILE and path.is_file():
-            if sha256(path) != SHA256:
-                raise DataError("The file is damaged.", file=path, hint=f"Reinstall or uninstall {DISTRIBUTION}.")
-            return path
-    return None
+    path = packaged_file(DISTRIBUTION, FILE)
+    if path is not None and sha256(path) != SHA256:
+        raise DataError("The file is damaged.", file=path, hint=f"Reinstall or uninstall {DISTRIBUTION}.")
+    return path
 
 
 def _fetch(target: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import importlib.util
 import json
 import logging
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa_bench.errors import DataError, DataNotFoundError, MissingDependencyError, UnknownNameError
+from kgqa_bench.storage import packaged_file
 
 _log = logging.getLogger(__name__)
 
@@ -154,15 +154,8 @@ def _unreadable(file: Path, problem: OSError) -> DataError:
 
 
 def _installed() -> Path | None:
-    try:
-        files = importlib.metadata.files(DISTRIBUTION) or []
-    except importlib.metadata.PackageNotFoundError:
-        return None
-    for file in files:
-        path = Path(str(file.locate()))
-        if file.name == _WEIGHTS and path.is_file():
-            return path.parent
-    return None
+    weights = packaged_file(DISTRIBUTION, _WEIGHTS)
+    return None if weights is None else weights.parent
 
 
 def _from_hub() -> Path:
