@@ -129,12 +129,12 @@ def _configs(file: Path | None, variants: list[str] | None, flags: dict[str, Any
     from kgqa_bench.errors import ConfigError, UnknownNameError
     from kgqa_bench.run.config import make_config, override, read_config_file
 
+    if variants and file is None:
+        raise ConfigError("--variant needs --config.")
     described = read_config_file(file) if file is not None else {"": {}}
     for name in variants or ():
         if name not in described:
             raise UnknownNameError("variant", name, described)
-    if variants and file is None:
-        raise ConfigError("--variant needs --config.")
     chosen = {name: values for name, values in described.items() if not variants or name in variants}
     configs = {}
     for name, values in chosen.items():
