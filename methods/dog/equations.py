@@ -1,72 +1,20 @@
-"""Equations 3 to 9 of the paper, one function each, and the settings that fill the gaps around them."""
+"""Equations 3 to 9 of the paper, one function each."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import Field
 
-from kgqa_bench.contracts import PluginSettings
-from kgqa_bench.graph.protocol import Direction, Path
+from kgqa_bench.graph.protocol import Path
 from kgqa_bench.text.types import Vectors
+
+from .settings import NegativeSimilarity
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-NegativeSimilarity = Literal["zero", "shift", "keep"]
-
-
-class ExtractionSettings(PluginSettings):
-    """Settings of the subgraph extraction: alpha, width and max_distance are the paper's, the others fill its gaps.
-
-    Fixed, because every other reading contradicts the text or makes results depend on chance: parallel edges are
-    paths of their own; a visited entity is neither a candidate again nor re-opened; the centre starts with the empty
-    path; an entity's priority only ever falls, to the least Hop / Conf among the paths that passed Eq. 9 (kept or
-    not); equal distances are visited in the order of entity ids; equal scores are ordered by the path's steps,
-    each by (inverse, relation, entity), and neighbours of equal score by their best path.
-    """
-
-    alpha: float = Field(
-        default=1.0, ge=0, allow_inf_nan=False, description="Weight of the path confidence in Eq. 5 (section 5.1.3)."
-    )
-    width: int = Field(
-        default=3, ge=1, description="W, neighbours selected at each expansion (Eq. 8; section 5.1.3)."
-    )
-    max_distance: float = Field(
-        default=3.0,
-        gt=0,
-        allow_inf_nan=False,
-        description="D_max (section 5.1.3). An entity at exactly this distance is still expanded, since the search "
-        'stops when the distance "exceeds" it; a slightly smaller value gives the other reading. Together with the '
-        "graph's confidences it sets the radius: at 3, one hop needs a confidence of 1/3, two 2/3, three 1.",
-    )
-
-    direction: Direction = Field(
-        default="out",
-        description="The edges that a path may follow: `out`, from head to tail as in Definition 4, `in` or `both`.",
-    )
-    confidence: Literal["stored", "one"] = Field(
-        default="stored", description="`stored`, or `one` for the variant DoG-E, which takes every confidence as 1."
-    )
-    negative_similarity: NegativeSimilarity = Field(
-        default="zero",
-        description="With a negative cosine Eq. 5 prefers the path of lower confidence, against the sentence that "
-        "follows it. `zero` takes a negative cosine as 0, `shift` maps every cosine to (1 + cosine) / 2, `keep` "
-        "leaves it.",
-    )
-    limit_new: bool = Field(
-        default=True,
-        description="Whether an entity keeps at most K paths from the start. The text names K only where paths are "
-        "merged, yet defines it as the most paths kept for an entity.",
-    )
-    keep_distant_paths: bool = Field(
-        default=True,
-        description="Whether a path with Hop / Conf above D_max may be kept at an entity that is near by another "
-        "path, as the text has no such filter. If not, such a path takes no place among the K; it still counts in "
-        "Eq. 8 and 9.",
-    )
 
 
 def path_confidence(path: Path) -> float:

@@ -11,7 +11,6 @@ from kgqa_bench.graph.protocol import Edge, Flags, Graph, Neighbours, Path
 from kgqa_bench.text.verbalise import Verbaliser
 
 from .equations import (
-    ExtractionSettings,
     Floats,
     Ints,
     confidence_factors,
@@ -21,6 +20,7 @@ from .equations import (
     score_threshold,
     top_neighbours,
 )
+from .settings import ExtractionSettings
 
 # Texts asked for at a time. More at once is cheaper a text, fewer at once leaves more unscored in the end.
 BATCH = 24

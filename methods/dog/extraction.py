@@ -24,12 +24,13 @@ from kgqa_bench.errors import ConfigError
 from kgqa_bench.graph.protocol import Graph, Neighbours, Path, Quad
 from kgqa_bench.text.types import Embedder
 
-from .equations import ExtractionSettings, entity_distance, path_relevance
+from .equations import entity_distance, path_relevance
 from .expansion import Asking, Expansion, PathTexts, ScoredPath
+from .settings import ExtractionSettings
 
 _Key = tuple[int, tuple[Path, ...], bytes]  # entity, the paths kept for it, which of its edges are candidates
 
-__all__ = ["Extraction", "ExtractionSettings", "ScoredPath", "Subgraph", "Visit", "extract", "extract_levels"]
+__all__ = ["Extraction", "ScoredPath", "Subgraph", "Visit", "extract", "extract_levels"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from kgqa_bench.methods.dog.equations import (
-    ExtractionSettings,
     confidence_factors,
     entity_distance,
     extend_confidences,
@@ -16,6 +15,7 @@ from kgqa_bench.methods.dog.equations import (
     score_threshold,
     top_neighbours,
 )
+from kgqa_bench.methods.dog.settings import ExtractionSettings
 
 from kgqa_bench.graph.protocol import Edge
 
