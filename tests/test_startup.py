@@ -39,7 +39,6 @@ def test_plugins_are_described_without_heavy_imports(kind: str) -> None:
 
 def test_public_api() -> None:
     import kgqa_bench
-
     import kgqa_bench.run  # the subpackage must not hide the function
 
     assert callable(kgqa_bench.evaluate)
