@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from kgqa_bench.errors import ModelError
 from kgqa_bench.llm.types import Completion, Request
 
 _EXCERPT = 300
+_MOST_TOKENS = 1_000_000_000  # of one call; more is no count
 _RETRYABLE = frozenset({408, 409, 425, 429})
 _HINTS = {
     401: "Set OPENAI_API_KEY to a valid key.",
@@ -56,8 +58,8 @@ def read_completion(payload: bytes) -> Completion:
         ModelError: The body is no chat completion (cut JSON, HTML, no choices), or reports an error.
     """
     try:
-        body = orjson.loads(payload)
-    except orjson.JSONDecodeError:
+        body = _json(payload)
+    except (ValueError, RecursionError):
         raise _bad("no JSON", payload) from None
     if not isinstance(body, dict):
         raise _bad("no JSON object", payload)
@@ -119,6 +121,14 @@ def parse_retry_after(value: str | None) -> float | None:
     return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
+def _json(payload: bytes) -> Any:
+    """The JSON of a reply that may hold lone surrogates or bytes that are not UTF-8: a received answer is kept."""
+    try:
+        return orjson.loads(payload)
+    except orjson.JSONDecodeError:
+        return json.loads(payload.decode("utf-8", "replace"))
+
+
 def _content(content: Any) -> str:
     if isinstance(content, str):
         return content
@@ -128,7 +138,7 @@ def _content(content: Any) -> str:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None
 
 
 def _error_message(payload: bytes) -> tuple[str, Any]:

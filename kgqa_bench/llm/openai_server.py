@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 
+_MOST_BYTES = 8 * 1024 * 1024
+_SHORTEST_SECRET = 12  # shorter keys are placeholders such as EMPTY, which replies may hold
+
 _VERSION_SEGMENT = re.compile(r"/v\d+\w*(/|$)")
 
 
@@ -81,7 +84,7 @@ class OpenAIServer:
             async with session.post(
                 self._url, data=request_body(request, self.model), allow_redirects=False
             ) as response:
-                payload = await response.read()
+                payload = await self._body(response)
         except TimeoutError:
             raise ModelError(
                 f"The model server sent no reply within {self._timeout:g} s.",
@@ -104,6 +107,22 @@ class OpenAIServer:
             problem.message = self._redacted(problem.message)
             problem.args = (problem.message,)
             raise
+
+    async def _body(self, response: aiohttp.ClientResponse) -> bytes:
+        parts, size = [], 0
+        async for part in response.content.iter_any():
+            parts.append(part)
+            size += len(part)
+            if size > _MOST_BYTES:
+                raise ModelError(
+                    f"The model server's reply is longer than {_MOST_BYTES:,} bytes.",
+                    reason="bad_response",
+                    retryable=True,
+                )
+        payload = b"".join(parts)
+        if len(self._api_key) >= _SHORTEST_SECRET:  # a server that echoes the request must not get it recorded
+            payload = payload.replace(self._api_key.encode(), b"[key]")
+        return payload
 
     async def close(self) -> None:
         """Close the connections."""

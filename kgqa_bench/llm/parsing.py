@@ -13,7 +13,6 @@ from kgqa_bench.domain import ParseOutcome
 Form = TypeVar("Form", bound=BaseModel)
 
 _FENCE = re.compile(r"```(?:json)?\s*\n?(.*?)```", re.DOTALL | re.IGNORECASE)
-_BLOCK = re.compile(r"<think>.*?</think>", re.DOTALL)
 _OPEN, _CLOSE = "<think>", "</think>"
 
 
@@ -35,19 +34,21 @@ def split_thinking(reply: str) -> Thinking:
     if _CLOSE not in reply and _OPEN not in reply:
         return Thinking(reply, None, False)
     blocks: list[str] = []
-
-    def take(match: re.Match[str]) -> str:
-        blocks.append(match.group()[len(_OPEN) : -len(_CLOSE)].strip())
-        return ""
-
-    text = _BLOCK.sub(take, reply)
+    texts: list[str] = []
+    rest = 0
+    # each text is looked at once, also where a model repeats <think> without end
+    while (start := reply.find(_OPEN, rest)) >= 0 and (end := reply.find(_CLOSE, start + len(_OPEN))) >= 0:
+        texts.append(reply[rest:start])
+        blocks.append(reply[start + len(_OPEN) : end].strip())
+        rest = end + len(_CLOSE)
+    text = "".join(texts) + reply[rest:]
     head, close, tail = text.rpartition(_CLOSE)
     if close:
         blocks.insert(0, head.replace(_CLOSE, "").replace(_OPEN, "").strip())
         text = tail
-    _, opened, rest = text.partition(_OPEN)
+    _, opened, unfinished = text.partition(_OPEN)
     if opened:
-        blocks.append(rest.replace(_OPEN, "").strip())
+        blocks.append(unfinished.replace(_OPEN, "").strip())
         text = ""
     return Thinking(text.strip(), "\n\n".join(filter(None, blocks)), bool(opened))
 

@@ -41,6 +41,7 @@ class Counters:
         self.total = self.done = self.before = self.failed = self.tokens = 0
         self.usd = 0.0
         self.priced = True
+        self.reasons: set[str] = set()
         self.started = monotonic()
 
     def start(self, total: int, done: int) -> None:
@@ -48,8 +49,8 @@ class Counters:
         self.total, self.done, self.before = total, done, done
         self.started = monotonic()
 
-    def add(self, record: Record) -> None:
-        """Count a record."""
+    def add(self, record: Record) -> str | None:
+        """Count a record. The first failure of each kind is returned in words."""
         self.done += 1
         self.failed += record.error is not None
         for call in record.calls:
@@ -58,6 +59,10 @@ class Counters:
                 self.priced = False
             else:
                 self.usd += call.cost_usd
+        if record.error is None or record.error[0] in self.reasons:
+            return None
+        self.reasons.add(record.error[0])
+        return f"question {record.question_id} failed ({record.error[0]}): {record.error[1]}"
 
     @property
     def eta(self) -> float | None:
@@ -86,7 +91,9 @@ class LogProgress:
 
     def record(self, record: Record) -> None:
         """See ``Progress``."""
-        self._counters.add(record)
+        failure = self._counters.add(record)
+        if failure is not None:
+            print(failure, file=sys.stderr, flush=True)
         if self._counters.done % self._every == 0 or self._counters.done == self._counters.total:
             print(self._counters, file=sys.stderr, flush=True)
 
@@ -119,8 +126,10 @@ class TerminalProgress:
 
     def record(self, record: Record) -> None:
         """See ``Progress``."""
-        self._counters.add(record)
+        failure = self._counters.add(record)
         if self._bar is not None:
+            if failure is not None:
+                self._bar.console.print(failure, markup=False, highlight=False)
             self._bar.update(self._task, completed=self._counters.done, description=str(self._counters))
 
     def wait(self, seconds: float, reason: str) -> None:

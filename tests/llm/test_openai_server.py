@@ -1,4 +1,5 @@
 import asyncio
+import json
 import logging
 import traceback
 
@@ -6,7 +7,7 @@ import pytest
 
 from kgqa_bench.contracts import ModelOptions
 from kgqa_bench.errors import ConfigError, ModelError
-from kgqa_bench.llm.completions import parse_retry_after
+from kgqa_bench.llm.completions import parse_retry_after, read_completion
 from kgqa_bench.llm.gateway import Gateway
 from kgqa_bench.llm.limits import Limits
 from kgqa_bench.llm.openai_server import KEY_VARIABLE, OpenAIServer, OpenAIServerSource, completions_url
@@ -274,3 +275,48 @@ async def test_a_run_with_all_kinds_of_failures_gets_every_answer(stub_server, p
     assert [isinstance(result, ModelError) for result in results] == [True] * 4 + [False] * 36
     assert [result.text for result in results[4:]] == [str(number) for number in range(4, 40)]
     assert [llm.calls[0].error is None for llm in llms] == [False] * 4 + [True] * 36
+
+
+async def test_a_server_that_echoes_the_key_gets_it_into_no_record(stub_server, server):
+    stub_server.reply = lambda body: f"ANSWER: A {stub_server.headers[-1]['Authorization']}"
+    assert (await server.complete(REQUEST)).text == "ANSWER: A Bearer [key]"
+
+
+async def test_a_placeholder_for_a_key_may_stand_in_a_reply(stub_server):
+    client = OpenAIServer("stub", stub_server.url, api_key="EMPTY")
+    stub_server.reply = lambda body: "The set is EMPTY."
+    assert (await client.complete(REQUEST)).text == "The set is EMPTY."
+    await client.close()
+
+
+async def test_a_reply_without_end_is_given_up(stub_server, server):
+    stub_server.reply = lambda body: "x" * 9_000_000
+    with pytest.raises(ModelError, match="longer than 8,388,608 bytes") as problem:
+        await server.complete(REQUEST)
+    assert problem.value.reason == "bad_response"
+    stub_server.reply = lambda body: "x" * 1_000_000
+    assert len((await server.complete(REQUEST)).text) == 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("content", "text"), [(b"\xff ANSWER: A", "\ufffd ANSWER: A"), (b"\\ud800 ANSWER: A", "\ud800 ANSWER: A")]
+)
+def test_an_answer_with_broken_letters_is_kept(content, text):
+    completion = read_completion(
+        b'{"choices":[{"message":{"content":"' + content + b'"}}],"usage":{"prompt_tokens":7,"completion_tokens":3}}'
+    )
+    assert (completion.text, completion.prompt_tokens, completion.completion_tokens) == (text, 7, 3)
+
+
+@pytest.mark.parametrize("payload", [b"[" * 100_000, b'{"choices": \xff', b'{"a": ' * 100_000])
+def test_what_is_no_json_is_a_bad_response(payload):
+    with pytest.raises(ModelError) as problem:
+        read_completion(payload)
+    assert problem.value.reason == "bad_response"
+
+
+@pytest.mark.parametrize("count", [-1, 7.0, "7", True, 2**63, 10**30, 10**9 + 1])
+def test_what_is_no_token_count_is_unknown(count):
+    usage = {"prompt_tokens": count, "completion_tokens": 3}
+    completion = read_completion(json.dumps({"choices": [{"message": {"content": ""}}], "usage": usage}).encode())
+    assert (completion.prompt_tokens, completion.completion_tokens) == (None, 3)

@@ -1,3 +1,4 @@
+import re
 from typing import Literal
 
 import pytest
@@ -82,3 +83,15 @@ def test_a_failure_says_which_field_is_wrong():
 @given(st.text())
 def test_any_text_gets_an_outcome(text):
     assert parse_json(text, Verdict).outcome in ("ok", "repaired", "failed")
+
+
+@given(st.lists(st.sampled_from(["<think>", "</think>", "a", " b\n", "<thi", "nk>"]), max_size=12).map("".join))
+def test_blocks_are_those_that_a_regular_expression_finds(reply):
+    """A model may repeat ``<think>`` up to its limit: the parser must not look for an end from each of them anew."""
+    blocks = [block.strip() for block in re.findall(r"<think>(.*?)</think>", reply, re.DOTALL)]
+    rest = re.sub(r"<think>.*?</think>", "", reply, flags=re.DOTALL)
+    text, thinking, cut = split_thinking(reply)
+    expected = rest.rpartition("</think>")[2].partition("<think>")[0].strip()
+    assert cut == ("<think>" in rest.rpartition("</think>")[2])
+    assert (text or "") == ("" if cut else expected if "think>" in reply else reply)
+    assert all(block in (thinking or "") for block in blocks)
