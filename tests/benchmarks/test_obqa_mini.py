@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from kgqa_bench.benchmarks.obqa_mini import FOLDER
 from scipy.stats import binom
 
 from kgqa_bench import registry
+from kgqa_bench.benchmarks.obqa_mini import FOLDER
 from kgqa_bench.contracts import BenchmarkData
 from kgqa_bench.domain import Item
 from kgqa_bench.graph.protocol import Graph

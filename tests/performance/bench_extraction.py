@@ -30,11 +30,11 @@ from statistics import mean
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import orjson
-from kgqa_bench.methods.dog.extraction import extract_levels
-from kgqa_bench.methods.dog.settings import ExtractionSettings
 
 from kgqa_bench.domain import Question
 from kgqa_bench.graph.sources.cn15k import read_cn15k
+from kgqa_bench.methods.dog.extraction import extract_levels
+from kgqa_bench.methods.dog.settings import ExtractionSettings
 from kgqa_bench.storage import CACHE_VARIABLE, data_folder
 from kgqa_bench.text.embedder import load_embedder
 from kgqa_bench.text.linking import GraphLinker, LinkerSettings

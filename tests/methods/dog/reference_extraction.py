@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from kgqa_bench.methods.dog.extraction import extract_levels
-from kgqa_bench.methods.dog.settings import ExtractionSettings
 
 from kgqa_bench.graph.build import build_graph
+from kgqa_bench.methods.dog.extraction import extract_levels
+from kgqa_bench.methods.dog.settings import ExtractionSettings
 from kgqa_bench.text.verbalise import path_text
 
 LEVELS = (1, 3, 5)

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
-from kgqa_bench.methods.dog import DebateOnGraph
-from kgqa_bench.methods.dog.prompts import PROMPTS
-from kgqa_bench.methods.dog.replies import agree, read_action
 
 from kgqa_bench.domain import Call, Option, Prediction, Question, Triple
 from kgqa_bench.errors import ModelError
 from kgqa_bench.graph.build import build_graph
 from kgqa_bench.llm.types import Reply
+from kgqa_bench.methods.dog import DebateOnGraph
+from kgqa_bench.methods.dog.prompts import PROMPTS
+from kgqa_bench.methods.dog.replies import agree, read_action
 from kgqa_bench.toolbox import Toolbox
 
 QUADS = [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+from kgqa_bench.graph.protocol import Edge
 from kgqa_bench.methods.dog.equations import (
     confidence_factors,
     entity_distance,
@@ -16,8 +18,6 @@ from kgqa_bench.methods.dog.equations import (
     top_neighbours,
 )
 from kgqa_bench.methods.dog.settings import ExtractionSettings
-
-from kgqa_bench.graph.protocol import Edge
 
 
 def edge(confidence: float) -> Edge:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kgqa_bench.methods.dog.extraction import extract, extract_levels
-from kgqa_bench.methods.dog.settings import ExtractionSettings
 
 from kgqa_bench.errors import ConfigError
 from kgqa_bench.graph.build import build_graph
+from kgqa_bench.methods.dog.extraction import extract, extract_levels
+from kgqa_bench.methods.dog.settings import ExtractionSettings
 
 
 def _load(name):

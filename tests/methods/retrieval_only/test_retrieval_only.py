@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kgqa_bench.methods.retrieval_only.similarity import embedding_similarity, tfidf_similarity
 
 from kgqa_bench import registry
 from kgqa_bench.domain import Answer, Option, Question, Triple
 from kgqa_bench.graph.build import build_graph
 from kgqa_bench.graph.protocol import Graph
+from kgqa_bench.methods.retrieval_only.similarity import embedding_similarity, tfidf_similarity
 from kgqa_bench.toolbox import NO_MODEL, Toolbox
 
 ROWS = [
