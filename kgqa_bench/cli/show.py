@@ -18,13 +18,13 @@ from kgqa_bench.run.schema import Metrics
 def print_results(results: dict[str, RunResult]) -> None:
     """One table, a row a run, with the ledger and signature of each below."""
     console = Console()
-    first = next(iter(results.values()))
-    title = f"{first.info.config['method']} on {first.info.benchmark['name']}"
-    table = Table(title=escape(title), title_justify="left")
+    methods = dict.fromkeys(result.info.config["method"] for result in results.values())
+    benchmarks = dict.fromkeys(result.info.benchmark["name"] for result in results.values())
+    table = Table(title=escape(f"{', '.join(methods)} on {', '.join(benchmarks)}"), title_justify="left")
     if len(results) > 1:
-        table.add_column("variant")
+        table.add_column("variant", overflow="fold")
     for heading in ("accuracy ↑", "95 % interval", "n", "calls/q", "tokens/q", "s/q", "cost"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", no_wrap=heading != "95 % interval")
     for name, result in results.items():
         table.add_row(*([escape(name)] if len(results) > 1 else []), *_figures(result.metrics))
     console.print(table)
@@ -40,7 +40,7 @@ def _figures(metrics: Metrics) -> list[str]:
         value += f" ± {statistics.stdev(score.per_repeat):.3f}"
     return [
         value,
-        f"{score.low:.3f} – {score.high:.3f}",
+        f"{score.low:.3f}–{score.high:.3f}",
         str(score.n),
         f"{cost.calls_per_question:.1f}",
         "unknown" if cost.tokens_per_question is None else f"{cost.tokens_per_question:,.0f}",

@@ -9,8 +9,9 @@ import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module, resources
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -25,6 +26,9 @@ from kgqa_bench.run.model_settings import model_setup
 from kgqa_bench.run.resources import Resources
 from kgqa_bench.run.schema import Hashes, RunInfo
 from kgqa_bench.storage import data_folder
+
+if TYPE_CHECKING:
+    from kgqa_bench.graph.protocol import Graph
 
 
 @dataclass
@@ -72,7 +76,7 @@ class Plan:
                 code=code_hash(),
                 prompts=_digest([dict(sorted(self.method.prompts.items())), _shared_wording()]),
                 split=_digest([_item_parts(item) for item in self.items]),
-                graph=graph.fingerprint if graph is not None else None,
+                graph=_graph_hash(graph) if graph is not None else None,
             ),
             benchmark={
                 "name": self.benchmark_name,
@@ -173,6 +177,14 @@ def _item_parts(item: Item) -> list[Any]:
 
 def _digest(value: Any) -> str:
     return hashlib.blake2b(orjson.dumps(value), digest_size=16).hexdigest()
+
+
+def _graph_hash(graph: Graph) -> str:
+    """Hash of the graph and of its labels, which are what models and linkers get to read."""
+    hasher = hashlib.blake2b(graph.fingerprint.encode(), digest_size=16)
+    for label in chain(graph.entity_labels(), map(graph.relation_label, range(graph.num_relations))):
+        hasher.update(label.encode("utf-8", "surrogatepass") + b"\0")
+    return hasher.hexdigest()
 
 
 def _shared_wording() -> list[str]:
