@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from kgqa_bench.errors import StorageError
+from kgqa_bench.errors import ConfigError, StorageError
 
 DATA_VARIABLE = "KGQA_BENCH_DATA"
 CACHE_VARIABLE = "KGQA_BENCH_CACHE"
@@ -22,11 +22,11 @@ UNREADABLE = (OSError, EOFError, zlib.error)
 def cache_folder(*parts: str) -> Path:
     """A folder under the cache root (``KGQA_BENCH_CACHE``, else the platform's), made if missing."""
     root = os.environ.get(CACHE_VARIABLE)
-    if root is None:
+    if not root:
         from platformdirs import user_cache_dir
 
         root = user_cache_dir("kgqa-bench", appauthor=False)
-    folder = Path(root).expanduser().joinpath(*parts)
+    folder = user_path(root).joinpath(*parts)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
@@ -40,7 +40,15 @@ def cache_folder(*parts: str) -> Path:
 def data_folder(given: Path | None = None) -> Path | None:
     """The user's data folder: ``given`` (--data), else ``KGQA_BENCH_DATA``, else None."""
     value = given if given is not None else os.environ.get(DATA_VARIABLE)
-    return Path(value).expanduser() if value else None
+    return user_path(value) if value else None
+
+
+def user_path(given: str | Path) -> Path:
+    """A path as a user writes it, ``~`` meaning the home folder. ConfigError where there is no such home."""
+    try:
+        return Path(given).expanduser()
+    except RuntimeError as problem:
+        raise ConfigError(f"{given}: {problem}", hint="Write the path without ~.") from problem
 
 
 def packaged_file(distribution: str, name: str) -> Path | None:

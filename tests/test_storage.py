@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kgqa_bench.errors import StorageError
+from kgqa_bench.errors import ConfigError, StorageError
 from kgqa_bench.storage import atomic_write, cache_folder, data_folder, locked, packaged_file
 
 
@@ -83,3 +83,18 @@ def test_files_of_installed_distributions() -> None:
     assert found is not None and found.read_text().startswith("Metadata-Version")
     assert packaged_file("pytest", "no such file") is None
     assert packaged_file("no-such-distribution", "METADATA") is None
+
+
+def test_an_empty_variable_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "platform"))
+    monkeypatch.setenv("KGQA_BENCH_CACHE", "")
+    assert cache_folder().is_absolute()
+    assert not (tmp_path / "graphs").exists()
+
+
+@pytest.mark.parametrize("variable", ["KGQA_BENCH_CACHE", "KGQA_BENCH_DATA"])
+def test_the_home_of_nobody_is_named(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "~no-such-user-here/x")
+    with pytest.raises(ConfigError, match="~no-such-user-here/x"):
+        cache_folder() if variable == "KGQA_BENCH_CACHE" else data_folder()

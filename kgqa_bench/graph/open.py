@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kgqa_bench import registry
 from kgqa_bench.errors import UnknownNameError
+from kgqa_bench.storage import user_path
 
 if TYPE_CHECKING:
     from kgqa_bench.contracts import GraphSource
@@ -33,7 +34,7 @@ def open_graph(name: str, data: Path | None, settings: Mapping[str, Any]) -> Gra
         return source.load(data)
     if name.startswith(_SPARQL):
         return _open_endpoint(name.removeprefix(_SPARQL), settings)
-    path = Path(name).expanduser()
+    path = user_path(name)
     if path.exists():
         from kgqa_bench.graph.sources.file import open_file
 

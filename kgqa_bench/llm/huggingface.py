@@ -17,6 +17,7 @@ from kgqa_bench.contracts import ModelOptions, ModelSource, PluginSettings
 from kgqa_bench.errors import DataNotFoundError, MissingDependencyError, ModelError
 from kgqa_bench.llm.types import Completion, Message, Request
 from kgqa_bench.llm.worker import Worker
+from kgqa_bench.storage import user_path
 
 T = TypeVar("T")
 
@@ -46,7 +47,7 @@ class HuggingFaceSource(ModelSource):
             MissingDependencyError: transformers, torch or (for gguf files) gguf or accelerate is not installed.
             DataNotFoundError: The name is a path and nothing is there.
         """
-        path = Path(name).expanduser()
+        path = user_path(name)
         gguf = path.suffix.lower() == ".gguf"
         for package in ("torch", "transformers", *(["gguf", "accelerate"] if gguf else [])):
             if find_spec(package) is None:

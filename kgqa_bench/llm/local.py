@@ -22,7 +22,7 @@ from kgqa_bench.errors import DataNotFoundError, MissingDependencyError, ModelEr
 from kgqa_bench.llm.types import Completion, Message, Request
 from kgqa_bench.llm.weights import smollm2_weights
 from kgqa_bench.llm.worker import Worker
-from kgqa_bench.storage import data_folder
+from kgqa_bench.storage import data_folder, user_path
 
 EMBEDDED = "smollm2"
 _WAIT_VARIABLE = "OMP_WAIT_POLICY"
@@ -302,7 +302,7 @@ def _log_probability(server: _Server, before: list[int], token: int, *, cache: b
 
 
 def _gguf(name: str, data: Path | None) -> Path:
-    for path in (Path(name).expanduser(), *([data / name] if data is not None else [])):
+    for path in (user_path(name), *([data / name] if data is not None else [])):
         if path.is_file():
             return path
     raise DataNotFoundError(f"There is no file {name}.", hint="Give the path of a gguf file, as in local/PATH.gguf.")

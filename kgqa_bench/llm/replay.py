@@ -16,6 +16,7 @@ from kgqa_bench.errors import ModelError, RunDirectoryError
 from kgqa_bench.llm.budget import Usage
 from kgqa_bench.llm.keys import likelihood_key, request_key
 from kgqa_bench.llm.types import Completion, Message, Request
+from kgqa_bench.storage import user_path
 
 
 class StoredReply(NamedTuple):
@@ -165,7 +166,7 @@ class ReplaySource(ModelSource):
         """
         from kgqa_bench.run.directory import read_calls, read_info
 
-        run = Path(name).expanduser()
+        run = user_path(name)
         model = read_info(run).model
         if model is None:
             raise RunDirectoryError(f"{run} has no model calls to replay: its method asks no model.")

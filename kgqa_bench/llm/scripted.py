@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from kgqa_bench.contracts import ModelOptions, ModelSource
 from kgqa_bench.errors import DataError, DataNotFoundError, ModelError
 from kgqa_bench.llm.types import Completion, Request
+from kgqa_bench.storage import user_path
 
 _EXCERPT = 80
 
@@ -83,7 +84,7 @@ class ScriptedSource(ModelSource):
 
     def open(self, name: str, options: ModelOptions) -> ScriptedClient:
         """A client for the script file ``name``. DataError names file and line of a malformed rule."""
-        path = Path(name).expanduser()
+        path = user_path(name)
         return ScriptedClient(f"scripted/{name}", read_script(path))
 
 

@@ -17,6 +17,7 @@ from kgqa_bench.run.schema import SCHEMA_VERSION, Metrics, RecordRow, RunInfo
 from kgqa_bench.storage import atomic_write
 
 RUN, RECORDS, CALLS, METRICS = "run.json", "records.jsonl", "calls.jsonl", "metrics.json"
+_LOCK = ".lock"
 
 _TEXT, _COUNT, _NUMBER = (str, type(None)), (int, type(None)), (int, float, type(None))
 # what is read back of a call; None stands for unknown
@@ -75,7 +76,8 @@ class RunDirectory:
     """An open run directory, held by one process at a time.
 
     Raises:
-        RunDirectoryError: When another process holds it.
+        RunDirectoryError: When another process holds it, or the folder holds files that are not a run's.
+        StorageError: When it cannot be made or written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -84,14 +86,26 @@ class RunDirectory:
         self.path = path
         try:
             path.mkdir(parents=True, exist_ok=True)
+            foreign = _foreign_file(path)
         except OSError as problem:
-            raise StorageError(f"Cannot make the run directory {path}: {problem.strerror}.") from problem
-        self._lock = FileLock(path / ".lock")
+            raise StorageError(
+                f"Cannot make the run directory {path}: {problem.strerror}.", hint="Choose another --out."
+            ) from problem
+        if foreign is not None:
+            raise RunDirectoryError(
+                f"{path} is no run directory (it has no {RUN}), and not empty: it holds {foreign}.",
+                hint="Choose another --out.",
+            )
+        self._lock = FileLock(path / _LOCK)
         try:
             self._lock.acquire(timeout=0)
         except Timeout as problem:
             raise RunDirectoryError(
                 f"{path} is in use by another process.", hint="Wait for it to end, or choose another --out."
+            ) from problem
+        except OSError as problem:
+            raise StorageError(
+                f"Cannot write into {path}: {problem.strerror or problem}.", hint="Choose another --out."
             ) from problem
         self.records: AppendFile
         self.calls: AppendFile
@@ -119,6 +133,17 @@ class RunDirectory:
     def write_metrics(self, metrics: Metrics) -> None:
         """Write metrics.json."""
         _write_json(self.path / METRICS, metrics)
+
+
+def _foreign_file(path: Path) -> str | None:
+    """A file that a run killed before its run.json cannot have left; None where there is none."""
+    if (path / RUN).exists():
+        return None
+    for file in path.iterdir():
+        empty = file.name in (RECORDS, CALLS) and file.stat().st_size == 0
+        if not (empty or file.name == _LOCK or file.name.startswith(f".{RUN}.")):
+            return file.name
+    return None
 
 
 def read_info(path: Path) -> RunInfo:

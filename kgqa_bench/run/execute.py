@@ -118,8 +118,6 @@ def _resume(path: Path, info: RunInfo) -> _State:
 
     replay = ReplayStore()
     if not (path / RUN).exists():
-        if any(read_records(path)) or any(read_calls(path)):
-            raise RunDirectoryError(f"{path} has records or calls but no run.json.", hint="Choose another --out.")
         return _State(None, set(), replay, 0)
     earlier = read_info(path)
     _require_same(path, earlier, info)

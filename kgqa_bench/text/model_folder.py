@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kgqa_bench.errors import DataError, DataNotFoundError, MissingDependencyError, UnknownNameError
-from kgqa_bench.storage import packaged_file
+from kgqa_bench.storage import packaged_file, user_path
 
 _log = logging.getLogger(__name__)
 
@@ -69,8 +69,8 @@ def find_model(name: str, data: Path | None) -> ModelFolder:
         DataNotFoundError: Found nowhere; names every way to get it.
         UnknownNameError: Neither a folder nor a known model.
     """
-    if Path(name).expanduser().is_dir():
-        return read_model_folder(Path(name).expanduser())
+    if user_path(name).is_dir():
+        return read_model_folder(user_path(name))
     if name != MINILM:
         raise UnknownNameError("sentence model", name, [MINILM], hint=f"Give {MINILM} or a model's folder.")
     if data is not None and (data / MINILM).is_dir():

@@ -34,6 +34,11 @@ def test_an_unknown_command_is_wrong_usage(cli) -> None:
         (DataError("No head.", file="g.tsv", line=3), 2, "Error: g.tsv, line 3: No head.\n"),
         (ModelError("Silent.", reason="timeout"), 3, "Error: Silent.\n"),
         (StorageError("Full."), 3, "Error: Full.\n"),
+        (
+            PermissionError(13, "Permission denied", "a/run.json"),
+            3,
+            "Error: [Errno 13] Permission denied: 'a/run.json'\n",
+        ),
         (KeyboardInterrupt(), 130, "Interrupted.\n"),
     ],
 )

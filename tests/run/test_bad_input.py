@@ -83,12 +83,21 @@ def test_what_a_question_cannot_help_ends_the_run_as_wrong_usage(here: Path, fin
     assert figures["ledger"]["unscored"] == {"not reached (ConfigError)": 2}
 
 
-def test_calls_without_run_json_are_not_counted_as_this_runs(here: Path) -> None:
-    execute(config(out="run"))
-    Path("run/run.json").unlink()
-    Path("run/records.jsonl").unlink()
-    with pytest.raises(RunDirectoryError, match=r"calls but no run\.json"):
-        execute(config(out="run"))
+@pytest.mark.parametrize("file", ["records.jsonl", "calls.jsonl", "metrics.json", "letter.txt"])
+def test_a_folder_of_other_files_is_left_alone(here: Path, file: str) -> None:
+    Path("mine").mkdir()
+    Path("mine", file).write_text('{"without": "line end"}')
+    with pytest.raises(RunDirectoryError, match=f"no run directory .* holds {file}"):
+        execute(config(out="mine"))
+    assert [path.name for path in Path("mine").iterdir()] == [file]
+    assert Path("mine", file).read_text() == '{"without": "line end"}'
+
+
+def test_what_a_kill_at_the_start_leaves_is_used(here: Path) -> None:
+    Path("run").mkdir()
+    for file in (".lock", "records.jsonl", "calls.jsonl", ".run.json.k1x2"):
+        Path("run", file).touch()
+    assert execute(config(out="run")).metrics.complete
 
 
 def test_figures_of_the_variants_before_a_wrong_one_are_shown(here: Path, finish) -> None:
