@@ -26,9 +26,7 @@ class LabelIndex:
         aliases: Other names of entities, each with its entity; a label with the same words wins.
     """
 
-    def __init__(
-        self, labels: Sequence[str], order: Iterable[int], aliases: Iterable[tuple[str, int]] = ()
-    ) -> None:
+    def __init__(self, labels: Sequence[str], order: Iterable[int], aliases: Iterable[tuple[str, int]] = ()) -> None:
         self._rows = ahocorasick.Automaton(ahocorasick.STORE_INTS)  # phrase -> row; it holds 32 bits a phrase
         self._entities = array("q")  # by row; ~entity for lemmas and for labels without their article
         self._lengths = array("q")  # by row; characters of the phrase

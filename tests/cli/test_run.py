@@ -37,7 +37,7 @@ def test_the_table_and_what_stands_under_it(run, tmp_path: Path) -> None:
     assert title.strip() == "zero-shot on own.jsonl"
     figures = dict(zip(cells(head), cells(row), strict=True))
     assert figures["accuracy ↑"] == "0.500"
-    assert figures["95 % interval"] == "0.150 – 0.850"
+    assert figures["95 % interval"] == "0.150–0.850"
     assert (figures["n"], figures["calls/q"], figures["cost"]) == ("4", "1.0", "$0.0000")
     assert notes[0] == "asked 4 = scored 4 (3 ok, 1 parse_failed) + unscored 0"
     assert notes[1] == "model scripted/script.jsonl, graph none"
