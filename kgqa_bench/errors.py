@@ -23,6 +23,7 @@ class KgqaBenchError(Exception):
     """Base class: ``message`` says what was wrong, ``hint`` what to do next."""
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
+        message = without_controls(message)
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -119,6 +120,13 @@ class ModelError(KgqaBenchError):
         self.reason = reason
         self.retryable = retryable
         self.retry_after = retry_after
+
+
+def without_controls(text: str) -> str:
+    """Text fit for a terminal: what files and servers say may hold escape sequences that move its cursor."""
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
 
 
 def suggest(name: str, known: Iterable[str], limit: int = 3) -> list[str]:

@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 import sys
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -61,6 +62,9 @@ def main() -> None:
     """Entry point of the console script: errors become one readable message and an exit code."""
     # Threads that spin while they wait slow a small model on a busy machine tenfold.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal without ↑ or ┃ shows ? for it
+            stream.reconfigure(errors="replace")
     # Questions and records stay; looking for garbage among them over and over costs a tenth of a short run's time.
     gc.set_threshold(50_000, 20, 20)
     try:

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from kgqa_bench.errors import without_controls
 from kgqa_bench.run.assemble import Plan
 from kgqa_bench.run.execute import RunResult
 from kgqa_bench.run.schema import Metrics
@@ -101,7 +102,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
         "questions": len(plan.items),
         "repeats": plan.config.repeats,
         "calls": "unknown" if calls is None else f"{calls[0] * questions} to {calls[1] * questions}",
-        "first question": plan.items[0].question.text,
+        "first question": without_controls(plan.items[0].question.text),
     }
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
+
+from kgqa_bench.errors import without_controls
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -62,7 +65,7 @@ class Counters:
         if record.error is None or record.error[0] in self.reasons:
             return None
         self.reasons.add(record.error[0])
-        return f"question {record.question_id} failed ({record.error[0]}): {record.error[1]}"
+        return without_controls(f"question {record.question_id} failed ({record.error[0]}): {record.error[1]}")
 
     @property
     def eta(self) -> float | None:
@@ -93,14 +96,14 @@ class LogProgress:
         """See ``Progress``."""
         failure = self._counters.add(record)
         if failure is not None:
-            print(failure, file=sys.stderr, flush=True)
+            _say(failure)
         if self._counters.done % self._every == 0 or self._counters.done == self._counters.total:
-            print(self._counters, file=sys.stderr, flush=True)
+            _say(str(self._counters))
 
     def wait(self, seconds: float, reason: str) -> None:
         """See ``Progress``."""
         if seconds >= 1:
-            print(f"waiting {seconds:.0f} s: {reason}", file=sys.stderr, flush=True)
+            _say(f"waiting {seconds:.0f} s: {reason}")
 
     def finish(self) -> None:
         """See ``Progress``."""
@@ -141,6 +144,11 @@ class TerminalProgress:
         """See ``Progress``."""
         if self._bar is not None:
             self._bar.stop()
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):  # a closed pipe or a full disk behind the log is no reason to end the run
+        print(line, file=sys.stderr, flush=True)
 
 
 def default_progress() -> Progress:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from kgqa_bench import __version__
@@ -39,6 +43,7 @@ def test_an_unknown_command_is_wrong_usage(cli) -> None:
             3,
             "Error: [Errno 13] Permission denied: 'a/run.json'\n",
         ),
+        (DataError("bad name '\x1b[31mred'"), 2, "Error: bad name '\ufffd[31mred'\n"),
         (KeyboardInterrupt(), 130, "Interrupted.\n"),
     ],
 )
@@ -48,3 +53,12 @@ def test_errors_become_a_message_and_an_exit_code(cli, monkeypatch, problem, cod
 
     monkeypatch.setattr(main, "app", fail)
     assert cli("run") == (code, "", message)
+
+
+def test_tables_are_shown_where_the_terminal_knows_only_ascii() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kgqa_bench.cli.main", "info", "dog"],
+        env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "levels" in done.stdout
