@@ -23,7 +23,7 @@ def known(monkeypatch):
         ("local/smollm2", None, ("local", "smollm2")),
         ("hf/Qwen/Qwen3-8B", None, ("hf", "Qwen/Qwen3-8B")),
         ("HF/Qwen/Qwen3-8B", None, ("hf", "Qwen/Qwen3-8B")),
-        ("replay//tmp/run", None, ("replay", "/tmp/run")),
+        ("replay//data/run", None, ("replay", "/data/run")),
         ("gpt-4o-mini", None, ("litellm", "gpt-4o-mini")),
         ("openai/gpt-4o-mini", None, ("litellm", "openai/gpt-4o-mini")),
         ("litellm/gpt-4o-mini", None, ("litellm", "gpt-4o-mini")),
