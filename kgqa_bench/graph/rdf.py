@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -61,6 +62,9 @@ FORMATS = {
 RDFLIB_FORMATS = {".n3": "n3", ".trix": "trix"}
 # local names by which a confidence is recognised where no predicate is given
 LIKELY = frozenset({"confidence", "conf", "score", "weight", "probability"})
+_LONGEST_ENTITY = 1000  # bytes of a declaration; those of OWL files hold a namespace each
+_ENTITY_VALUE = re.compile(rb"""<!ENTITY[^"'>]*(?:"[^"]*"|'[^']*')""")
+_REFERENCE = re.compile(rb"[&%](?!#|amp;|lt;|gt;|quot;|apos;)")
 _PARTS = {iri: at for form in (REIFICATION, OWL_AXIOM) for at, iri in enumerate(form[1:])}
 
 
@@ -264,8 +268,30 @@ def _quads(path: Path) -> Iterator[Any]:
 
 
 def _parsed(path: Path, kind: Any) -> Iterator[Any]:
+    if kind == ox.RdfFormat.RDF_XML:
+        _require_plain_entities(path)
     with _open(path) as stream:
         yield from ox.parse(stream, format=kind)
+
+
+def _require_plain_entities(path: Path) -> None:
+    """DataError where an XML entity is long or made of others: a few lines unfold into more than memory holds."""
+    with _open(path) as stream:
+        tail = b""
+        while chunk := stream.read(1 << 20):
+            window = tail + chunk
+            for start in re.finditer(rb"<!ENTITY", window):
+                declaration = window[start.start() : start.start() + _LONGEST_ENTITY]
+                value = _ENTITY_VALUE.match(declaration)
+                if value is None and len(declaration) < _LONGEST_ENTITY:
+                    continue  # goes on in the next window
+                if value is None or _REFERENCE.search(value.group()):
+                    raise DataError(
+                        "an XML entity is long or made of other entities.",
+                        file=path,
+                        hint="Write the names out, for example by converting the file to Turtle.",
+                    )
+            tail = window[-_LONGEST_ENTITY:]
 
 
 def _through_rdflib(path: Path, kind: str) -> bytes:

@@ -132,9 +132,11 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[int, Any]]:
 def _yaml_rows(path: Path, text: str) -> Iterator[tuple[int, Any]]:
     import yaml
 
+    from kgqa_bench.yaml_text import YamlLoader, read_yaml
+
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        rows = yaml.safe_load(text)
+        node = yaml.compose(text, Loader=YamlLoader)
+        rows = read_yaml(text)
     except yaml.YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         line = mark.line + 1 if mark is not None else None

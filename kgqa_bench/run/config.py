@@ -131,8 +131,10 @@ def read_config_file(path: Path) -> dict[str, dict[str, Any]]:
     """
     import yaml
 
+    from kgqa_bench.yaml_text import read_yaml
+
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = read_yaml(path.read_text(encoding="utf-8"))
     except OSError as problem:
         raise ConfigError(f"Cannot read {path}: {problem.strerror or problem}.") from problem
     except (yaml.YAMLError, UnicodeDecodeError) as problem:
@@ -148,6 +150,11 @@ def read_config_file(path: Path) -> dict[str, dict[str, Any]]:
         return {"": common}
     if not isinstance(variants, dict) or not all(isinstance(value, dict) for value in variants.values()):
         raise ConfigError(f"{path}: `variants` must map names to overrides.")
+    if not variants:
+        raise ConfigError(f"{path}: `variants` is empty.", hint="Leave it out, or name at least one.")
+    for name in variants:
+        if str(name) in ("", "..") or Path(str(name)).name != str(name):  # it becomes a folder under --out
+            raise ConfigError(f"{path}: the variant name {name!r} is no name for a folder.")
     return {
         str(name): override(common, _flags(changes, f"{path}, variant {name}")) for name, changes in variants.items()
     }
@@ -164,15 +171,19 @@ def parse_settings(pairs: Iterable[str]) -> dict[str, Any]:
     """``KEY=VALUE`` words as a mapping; values are read as YAML (numbers, lists, true / false)."""
     import yaml
 
+    from kgqa_bench.yaml_text import read_yaml
+
     settings: dict[str, Any] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not key:
             raise ConfigError(f"--set {pair!r}: KEY=VALUE is expected.")
         try:
-            settings[key.strip()] = yaml.safe_load(value)
+            settings[key.strip()] = read_yaml(value)
         except yaml.YAMLError as problem:
-            raise ConfigError(f"--set {pair!r}: the value is not valid YAML.") from problem
+            raise ConfigError(
+                f"--set {pair!r}: the value is not valid YAML: {getattr(problem, 'problem', problem)}."
+            ) from problem
     return settings
 
 

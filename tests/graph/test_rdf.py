@@ -147,6 +147,32 @@ def test_formats(tmp_path: Path, name: str, text: str) -> None:
     assert named(open_graph(str(packed), None, {})) == {("a", "r", "b"): 1.0}
 
 
+XML = """<?xml version="1.0"?><!DOCTYPE r [{entities}]>
+<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:ex="http://example.org/">
+<rdf:Description rdf:about="&x;a"><ex:r rdf:resource="&x;b"/></rdf:Description></rdf:RDF>"""
+
+
+def test_entities_of_xml_may_stand_for_namespaces(tmp_path: Path) -> None:
+    graph = read(tmp_path, XML.format(entities='<!ENTITY x "http://example.org/">'), "g.owl")
+    assert named(graph) == {("a", "r", "b"): 1.0}
+
+
+@pytest.mark.parametrize(
+    "entities",
+    [
+        '<!ENTITY w "ha"><!ENTITY x "&w;&w;&w;&w;">',
+        "<!ENTITY w 'ha'>\n<!ENTITY x '&#38;&w;'>",
+        f'<!ENTITY x "{"a" * 2000}">',
+        f"<!--{'<a>' * 400_000}--><!ENTITY w 'ha'><!ENTITY x '&w;&w;'>",
+        f"<!--{'.' * (2**20 - 60)}--><!ENTITY w 'ha'><!ENTITY x '&w;&w;'>",
+    ],
+    ids=["nested", "single quotes", "long", "late", "across windows"],
+)
+def test_entities_that_unfold_are_refused(tmp_path: Path, entities: str) -> None:
+    with pytest.raises(DataError, match="entity is long or made of other entities"):
+        read(tmp_path, XML.format(entities=entities), "g.rdf")
+
+
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(DataNotFoundError):
         read_rdf(tmp_path / "none.ttl")

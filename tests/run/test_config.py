@@ -18,7 +18,7 @@ def test_settings_are_yaml_values_by_scope() -> None:
     assert config.scoped("graph") == {"merge": "max"}
 
 
-@pytest.mark.parametrize("word", ["alpha", "=1", "alpha=[1"])
+@pytest.mark.parametrize("word", ["alpha", "=1", "alpha=[1", "alpha=*a", "alpha=2020-02-30", "alpha=" + "9" * 5000])
 def test_malformed_settings_are_named(word: str) -> None:
     with pytest.raises(ConfigError, match="--set"):
         parse_settings([word])
@@ -53,6 +53,14 @@ def test_flags_win_over_the_file() -> None:
         ("method: dog\nvariants: [a]", "variants"),
         ("method: dog\nset: 3", "`set`"),
         ("method: !!python/object/apply:os.system ['true']", "not valid YAML"),
+        ("set: &s {a: *s}", "line 1: not valid YAML: aliases"),
+        ("set:\n  a: &a [x, x]\n  b: [*a, *a]", "line 3: not valid YAML: aliases"),
+        ("limit: 1\nlimit: 2", "line 2: not valid YAML: the key 'limit' is there twice"),
+        ("set: " + "[" * 5000 + "]" * 5000, "nested more than 50"),
+        ("seed: 2020-13-45", "not valid YAML: month must be"),
+        ("method: dog\nvariants: {}", "`variants` is empty"),
+        ("method: dog\nvariants: {../a: {}}", "'../a' is no name for a folder"),
+        ("method: dog\nvariants: {..: {}}", "'..' is no name"),
     ],
 )
 def test_bad_files_name_themselves(tmp_path: Path, text: str, message: str) -> None:
