@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kgqa_bench import registry
 from kgqa_bench.contracts import Metric
@@ -27,7 +27,6 @@ from kgqa_bench.run.directory import (
     read_metrics,
     read_records,
 )
-from kgqa_bench.run.interrupt import Interrupt
 from kgqa_bench.run.progress import Progress, default_progress
 from kgqa_bench.run.schema import Metrics, RecordRow, RunInfo
 from kgqa_bench.run.summary import HEADLINE, summarise
@@ -65,13 +64,13 @@ def execute(config: RunConfig, *, progress: Progress | None = None) -> RunResult
     model = _open_model(plan)  # what is wrong with names and settings is told before anything is written
     info = plan.info()
     path = choose_directory(plan)
-    with RunDirectory(path) as directory, Interrupt() as interrupt:
+    with RunDirectory(path) as directory:
         state = _resume(path, info)
         if state.info is None:
             directory.write_info(info)
         else:
             info = state.info
-        stopped, error = _work(plan, model, directory, state, progress or default_progress(), interrupt)
+        stopped, error = _work(plan, model, directory, state, progress or default_progress())
         metrics = summarise(path, stopped=stopped)
         directory.write_metrics(metrics)
     return RunResult(path, info, metrics, error)
@@ -176,22 +175,17 @@ def _open_model(plan: Plan) -> _OpenModel | None:
 
 
 def _work(
-    plan: Plan,
-    model: _OpenModel | None,
-    directory: RunDirectory,
-    state: _State,
-    progress: Progress,
-    interrupt: Interrupt,
+    plan: Plan, model: _OpenModel | None, directory: RunDirectory, state: _State, progress: Progress
 ) -> tuple[str | None, KgqaBenchError | None]:
     """Answer what is not answered yet. Returns why it stopped early, and the error that stopped it."""
     total = len(plan.items) * plan.config.repeats
     progress.start(total, len(state.done))
     try:
         if len(state.done) < total:
-            asyncio.run(_answer(plan, model, directory, state, progress, interrupt))
+            asyncio.run(_answer(plan, model, directory, state, progress))
     except BudgetExceededError as problem:
         return "budget", problem
-    except (KeyboardInterrupt, asyncio.CancelledError):
+    except KeyboardInterrupt:
         return "interrupted", None
     except KgqaBenchError as problem:
         return type(problem).__name__, problem
@@ -201,12 +195,7 @@ def _work(
 
 
 async def _answer(
-    plan: Plan,
-    model: _OpenModel | None,
-    directory: RunDirectory,
-    state: _State,
-    progress: Progress,
-    interrupt: Interrupt,
+    plan: Plan, model: _OpenModel | None, directory: RunDirectory, state: _State, progress: Progress
 ) -> None:
     from kgqa_bench.run.runner import Runner
 
@@ -214,8 +203,7 @@ async def _answer(
     gateway = _gateway(plan, model, directory, state.replay, progress) if model is not None else None
     try:
         runner = Runner(plan, gateway, directory, metric, progress, state.session)
-        with interrupt.cancels(cast("asyncio.Task[None]", asyncio.current_task())):
-            await runner.run(_pending(plan, state.done))
+        await runner.run(_pending(plan, state.done))
     finally:
         if gateway is not None:
             await gateway.close()

@@ -85,24 +85,6 @@ def test_an_interrupted_run_ends_with_the_same_totals(
     assert {row["question_id"] for row in rows(records)} == {f"q{i}" for i in range(60)}
 
 
-def test_a_double_press_of_ctrl_c_ends_a_run_in_order(stub_server, question_file, start, tmp_path: Path) -> None:
-    stub_server.latency = SLOW
-    out = tmp_path / "out"
-    words = ("--benchmark", str(question_file(60)), "--base-url", stub_server.url, "--model", "m")
-    process = start(*words, "--concurrency", "4", "--out", str(out))
-    records = out / "records.jsonl"
-    while not (records.exists() and records.read_bytes()):
-        time.sleep(0.01)
-        assert process.poll() is None, process.communicate()
-    for _ in range(2):
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.005)
-    _, err = process.communicate(timeout=60)
-    assert "Traceback" not in err
-    assert process.returncode in (130, -signal.SIGINT)  # the latter where the second came after the last line
-    assert json.loads((out / "metrics.json").read_text())["stopped"] == "interrupted"
-
-
 def test_the_same_command_continues_by_itself(stub_server, question_file, finish, tmp_path: Path) -> None:
     words = ["--benchmark", str(question_file(10)), "--base-url", stub_server.url, "--model", "m"]
     code, first, _ = finish(*words, "--budget-calls", "4")
