@@ -2,7 +2,7 @@
 
 from setuptools import find_packages, setup
 
-PLUGIN_FOLDERS = ("methods", "benchmarks")
+PLUGIN_FOLDERS = ("methods", "benchmarks", "rules")
 
 packages = find_packages(include=["kgqa_bench", "kgqa_bench.*"])
 for folder in PLUGIN_FOLDERS:

@@ -6,14 +6,17 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from kgqa_bench.domain import Answer, Gold, Item, Question, QuestionKind
 from kgqa_bench.graph.protocol import Graph
 from kgqa_bench.llm.types import Client
 from kgqa_bench.toolbox import Toolbox
+
+if TYPE_CHECKING:
+    from kgqa_bench.horn.rule import MinedRule
 
 
 class PluginSettings(BaseModel):
@@ -167,3 +170,57 @@ class Metric(Plugin):
     @abstractmethod
     def interval(self, scores: Sequence[float]) -> Interval:
         """Mean and interval over questions, failures included. ValueError where there is no score."""
+
+
+class MiningSettings(PluginSettings):
+    """Which rules are mined. The defaults are the GR-Agent paper's (arXiv 2512.14766, section 5 and appendix A)."""
+
+    min_head_coverage: float = Field(default=0.1, gt=0, le=1, description="Least head coverage of a rule.")
+    min_std_confidence: float = Field(default=0.3, ge=0, le=1, description="Least standard confidence of a rule.")
+    min_pca_confidence: float = Field(default=0.4, ge=0, le=1, description="Least PCA confidence of a rule.")
+    max_length: int = Field(default=3, ge=2, le=4, description="Most atoms of a rule, its head included.")
+    min_head_size: int = Field(default=100, ge=1, description="Fewest facts of a head relation.")
+    relations: tuple[str, ...] = Field(
+        default=(), description="Head relations; empty for all. Bodies use all relations either way."
+    )
+    threads: int = Field(default=0, ge=0, description="Threads; 0 for all cores. The rules do not depend on it.")
+
+
+class MiningProgress(Protocol):
+    """Told how far a miner is."""
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        """``done`` of ``total`` parts of the stage (one word or two) are finished."""
+        ...
+
+
+class Miner(Plugin):
+    """Mines closed Horn rules from a graph. Its Settings are MiningSettings or a subclass."""
+
+    Settings: ClassVar[type[PluginSettings]] = MiningSettings
+
+    @abstractmethod
+    def mine(self, graph: Graph, progress: MiningProgress | None = None) -> list[MinedRule]:
+        """All rules within the settings, by (head relation, PCA confidence falling, text of the rule).
+
+        Raises:
+            UnknownNameError: A head relation asked for is not in the graph.
+            ConfigError: The graph is too large for the memory there is; said before anything is mined.
+        """
+
+
+class Builder(Plugin):
+    """Makes a benchmark folder from a graph."""
+
+    @abstractmethod
+    def build(self, graph: Graph, out: Path, progress: MiningProgress | None = None) -> Mapping[str, Any]:
+        """Write the folder ``out``, whole or not at all, and return the figures of its manifest.
+
+        Raises:
+            ConfigError: A setting is wrong, or ``out`` is in use.
+            DataError: Nothing can be built from this graph.
+        """
+
+    @abstractmethod
+    def verify(self, folder: Path) -> list[str]:
+        """Everything that is wrong with a built folder, from its files alone; empty where nothing is."""

@@ -56,11 +56,49 @@ class Question:
         return tuple(option.label for option in self.options)
 
 
+TwinStratum = Literal["symmetric", "inverse", "other reverse", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """How the primary hard answer of a built question follows although its direct triple was removed.
+
+    Attributes:
+        rule: Number of the rule in the benchmark's rules.tsv.
+        rule_type: Its type, see ``kgqa_bench.horn.rule``.
+        rule_subtype: The part of the type *other* it belongs to, else None.
+        removed: The removed triple.
+        grounding: The body triples in the rule's order, all still in the graph.
+        hops: Triples on the shortest way from head to tail of the removed triple within the grounding.
+        twin: What is left between tail and head of the removed triple in the incomplete graph: the same relation
+            (``symmetric``), one that a mined inversion rule turns into it (``inverse``), another one (``other
+            reverse``), or nothing.
+    """
+
+    rule: int
+    rule_type: str
+    rule_subtype: str | None
+    removed: Triple
+    grounding: tuple[Triple, ...]
+    hops: int
+    twin: TwinStratum | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The right answers: option labels, a truth value, or entity names. For the scorer only."""
+    """The right answers: option labels, a truth value, or entity names. For the scorer only.
+
+    Attributes:
+        answers: All right answers.
+        hard_answers: Those of them whose direct triple is not in the graph that methods get to see.
+        primary: The hard answer that the question was made for.
+        derivation: How ``primary`` follows, in built benchmarks.
+    """
 
     answers: tuple[str, ...]
+    hard_answers: tuple[str, ...] = ()
+    primary: str | None = None
+    derivation: Derivation | None = None
 
 
 class Item(NamedTuple):

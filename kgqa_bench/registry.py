@@ -12,10 +12,20 @@ from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import ValidationError
 
-from kgqa_bench.contracts import Benchmark, GraphSource, Method, Metric, ModelSource, Plugin, PluginSettings
+from kgqa_bench.contracts import (
+    Benchmark,
+    Builder,
+    GraphSource,
+    Method,
+    Metric,
+    Miner,
+    ModelSource,
+    Plugin,
+    PluginSettings,
+)
 from kgqa_bench.errors import ConfigError, PluginError, UnknownNameError, suggest
 
-Kind = Literal["methods", "benchmarks", "graphs", "models", "metrics"]
+Kind = Literal["methods", "benchmarks", "graphs", "models", "metrics", "miners", "builders"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 S = TypeVar("S", bound=PluginSettings)
@@ -26,6 +36,8 @@ _CONTRACTS: dict[Kind, type[Plugin]] = {
     "graphs": GraphSource,
     "models": ModelSource,
     "metrics": Metric,
+    "miners": Miner,
+    "builders": Builder,
 }
 
 

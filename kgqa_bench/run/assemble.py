@@ -198,8 +198,8 @@ def code_hash() -> str:
 
     Plugins of other distributions are left out.
     """
-    files: dict[str, Path] = {}  # by the path in the package: a checkout has methods and benchmarks elsewhere
-    for package in ("kgqa_bench", "kgqa_bench.benchmarks", "kgqa_bench.methods"):
+    files: dict[str, Path] = {}  # by the path in the package: a checkout has the plugin folders elsewhere
+    for package in ("kgqa_bench", "kgqa_bench.benchmarks", "kgqa_bench.methods", "kgqa_bench.rules"):
         root = Path(import_module(package).__path__[0])
         files |= {
             f"{package.replace('.', '/')}/{file.relative_to(root).as_posix()}": file for file in root.rglob("*.py")

@@ -1,0 +1,1 @@
+"""Builds question sets over incomplete graphs from mined rules."""

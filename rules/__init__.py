@@ -1,0 +1,1 @@
+"""The Horn-rule miner with AMIE3's semantics."""
