@@ -16,7 +16,7 @@ from kgqa_bench.llm.types import Client
 from kgqa_bench.toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from kgqa_bench.horn.rule import MinedRule
+    from kgqa_bench.horn.rule import MinedRule, Rule
 
 
 class PluginSettings(BaseModel):
@@ -206,6 +206,14 @@ class Miner(Plugin):
         Raises:
             UnknownNameError: A head relation asked for is not in the graph.
             ConfigError: The graph is too large for the memory there is; said before anything is mined.
+        """
+
+    @abstractmethod
+    def measure(self, graph: Graph, rules: Sequence[Rule]) -> list[MinedRule]:
+        """The counts of given rules on a graph, in their order, whatever the settings' thresholds.
+
+        Raises:
+            UnknownNameError: A rule has a relation that the graph has not.
         """
 
 
