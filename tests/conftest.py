@@ -17,6 +17,7 @@ import pytest
 from aiohttp import web
 from platformdirs import user_cache_dir
 
+from kgqa_bench.graph.sources import fetch
 from kgqa_bench.storage import CACHE_VARIABLE, DATA_VARIABLE
 
 _REAL_DATA = os.environ.get(DATA_VARIABLE)
@@ -41,6 +42,7 @@ def _isolated_state(tmp_path_factory: pytest.TempPathFactory) -> None:
     """No test reads or writes the user's caches, nor sees a data folder it did not ask for."""
     os.environ[CACHE_VARIABLE] = str(tmp_path_factory.mktemp("cache"))
     os.environ.pop(DATA_VARIABLE, None)
+    fetch._GITHUB = "http://127.0.0.1:9"  # no test fetches a published graph
 
 
 @pytest.fixture(scope="session")

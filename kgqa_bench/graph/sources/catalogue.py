@@ -157,11 +157,19 @@ class Fb15k237(GraphSource):
 
 
 def require_folder(data: Path | None, name: str, holds: str) -> Path:
-    """The folder ``name`` of the data folder. DataNotFoundError says how to get one."""
+    """The folder ``name`` of the data folder, else as fetched from its publisher (``sources.fetch``).
+
+    Raises:
+        DataNotFoundError: There is neither; says how to get one.
+    """
+    from kgqa_bench.graph.sources.fetch import PINNED, fetched_folder
+
+    folder = data / name if data is not None else None
+    if folder is not None and folder.is_dir():
+        return folder
     remedy = f"Give --data FOLDER, or set {DATA_VARIABLE}, such that FOLDER/{name} holds {holds}."
-    if data is None:
+    if name in PINNED:
+        return fetched_folder(name, remedy)
+    if folder is None:
         raise DataNotFoundError(f"The graph {name} needs a data folder, and none is given.", hint=remedy)
-    folder = data / name
-    if not folder.is_dir():
-        raise DataNotFoundError(f"There is no folder {folder}.", hint=remedy)
-    return folder
+    raise DataNotFoundError(f"There is no folder {folder}.", hint=remedy)
