@@ -20,6 +20,7 @@ from kgqa_bench.cli import (
     doctor,
     info,
     list_plugins,
+    mine,
     run,
     validate,
 )
@@ -34,6 +35,7 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 app.command("run")(run.run)
+app.command("mine")(mine.mine)
 app.command("list")(list_plugins.list_plugins)
 app.command("info")(info.info)
 app.command("validate")(validate.validate)

@@ -12,6 +12,7 @@ from kgqa_bench.errors import ConfigError, DataNotFoundError
 from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.graph.rdf_terms import RDF_SUFFIXES, is_rdf
 from kgqa_bench.graph.sources.cached import (
+    cached_built,
     cached_cn15k,
     cached_conceptnet,
     cached_neo4j,
@@ -22,6 +23,7 @@ from kgqa_bench.graph.sources.cached import (
 )
 from kgqa_bench.graph.sources.neo4j import exports_at
 from kgqa_bench.graph.sources.settings import (
+    BuiltSettings,
     Cn15kSettings,
     DumpSettings,
     FactsSettings,
@@ -67,6 +69,11 @@ RDF = Kind(
     RdfSettings,
     lambda path, chosen: cached_rdf(path, chosen.confidence_predicate, chosen.literals, chosen.merge),
 )
+BUILT = Kind(
+    "the graph of a built benchmark",
+    BuiltSettings,
+    lambda path, chosen: cached_built(path, chosen.view),
+)
 PARTS = Kind(
     "a folder of parts",
     FactsSettings,
@@ -78,6 +85,7 @@ _FOLDERS: dict[tuple[str, ...], Kind] = {
     ("entity2id.txt", "relation2id.txt"): OPENKE,
     ("data.tsv", "entity_id.csv", "relation_id.csv"): CN15K,
     ("facts.txt",): PARTS,
+    ("manifest.json", "triples.complete.tsv", "triples.incomplete.tsv"): BUILT,
 }
 
 
@@ -86,7 +94,7 @@ def open_file(path: Path, settings: Mapping[str, Any]) -> MemoryGraph:
 
     Files: delimited text (.tsv, .txt, .csv); RDF (.ttl, .nt, .nq, .trig, .rdf, .owl, .jsonld, .n3, .trix);
     ConceptNet's dump (conceptnet-assertions…); APOC's CSV export of Neo4j; each perhaps gzipped. Folders: OpenKE's
-    format, CN15k's, parts (facts.txt …), a CSV export of Neo4j.
+    format, CN15k's, parts (facts.txt …), a built benchmark, a CSV export of Neo4j.
 
     Args:
         path: The file or folder.
@@ -99,9 +107,14 @@ def open_file(path: Path, settings: Mapping[str, Any]) -> MemoryGraph:
     """
     if not path.exists():
         raise DataNotFoundError(f"There is no graph file {path}.", hint="Check the path.")
-    kind = _kind_of_folder(path) if path.is_dir() else _kind_of_file(path)
+    kind = kind_of(path)
     chosen = registry.checked_settings(f"{path} ({kind.title})", kind.settings, dict(settings))
     return kind.read(path, chosen)
+
+
+def kind_of(path: Path) -> Kind:
+    """What kind of graph the file or folder ``path`` is. ConfigError where it is none that is known."""
+    return _kind_of_folder(path) if path.is_dir() else _kind_of_file(path)
 
 
 def _kind_of_file(path: Path) -> Kind:
