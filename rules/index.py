@@ -35,7 +35,7 @@ class IndexArrays(NamedTuple):
         entity_start: [E + 1] The blocks of entity e are at ``entity_start[e] …`` of the next two.
         entity_relation: [B] Signed relation of those blocks, sorted within an entity.
         entity_block: [B] Number of those blocks.
-        near_start: [E + 1] The edges of entity e are at ``near_start[e] …`` of the next two, up to the next entity's.
+        near_start: [E + 1] The edges of entity e are at ``near_start[e] …`` of the next two.
         near_entity: [2T] Neighbours, within an entity sorted by (neighbour, signed relation).
         near_relation: [2T] Signed relations that lead from the entity to that neighbour.
 
