@@ -87,6 +87,11 @@ class Benchmark(Plugin):
 
     graph: ClassVar[str | None] = None
 
+    @property
+    def implied_graph(self) -> str | None:
+        """The graph that it is asked over as it is set up: ``graph`` unless a benchmark knows better."""
+        return self.graph
+
     @abstractmethod
     def load(self, data: Path | None, seed: int) -> BenchmarkData:
         """Load the questions.

@@ -4,64 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from kgqa_bench.domain import Triple, TwinStratum
-from kgqa_bench.horn.rule import MinedRule, RuleSubtype, RuleType
+from kgqa_bench.domain import Triple
+from kgqa_bench.horn.rule import MinedRule
+from kgqa_bench.run.benchmark_folder import Named, QuestionRow
 
-from .model import Asked, Split
+from .model import Split
 
-Named = tuple[str, str, str]
-"""Head, relation and tail, as the files write them."""
-
-
-class _Row(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+__all__ = ["Certificate", "Content", "EntityLabel", "Named", "QuestionRow"]
 
 
-class QuestionRow(_Row):
-    """One line of questions.SPLIT.jsonl.
-
-    Attributes:
-        id: Unique over all splits: a number with leading zeros, so that text order is number order.
-        question: The wording.
-        kind: Always ``entities``.
-        topic_entities: The one topic.
-        answer: All answers on the complete graph, sorted.
-        hard_answers: Those whose direct triple is removed, sorted.
-        primary: The entity at the asked end of ``removed``.
-        relation: Name of the relation asked for.
-        asked: The end of the triple that is asked for; the topic is the other end.
-        rule: Number of the rule, counted from 1.
-        rule_type: Its type.
-        rule_subtype: Its subtype, "" where it has none.
-        removed: The removed triple the question was made for.
-        grounding: The body triples of its certificate, in the order of the rule's atoms.
-        hops: Triples on the shortest way between its ends within the grounding.
-        twin: The twin stratum, "" where twins are not marked.
-    """
-
-    id: str
-    question: str
-    kind: Literal["entities"] = "entities"
-    topic_entities: tuple[str]
-    answer: tuple[str, ...]
-    hard_answers: tuple[str, ...]
-    primary: str
-    relation: str
-    asked: Asked
-    rule: int
-    rule_type: RuleType
-    rule_subtype: RuleSubtype | Literal[""]
-    removed: Named
-    grounding: tuple[Named, ...]
-    hops: int
-    twin: TwinStratum | Literal[""]
-
-
-class Certificate(_Row):
+class Certificate(BaseModel):
     """One line of certificate.jsonl: why a removed triple still follows.
 
     Attributes:
@@ -73,6 +29,8 @@ class Certificate(_Row):
         twin_of: Where the triple was removed as the reverse of another removed triple, that one; rule, body and
             confidences are then the other's. Else None.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     removed: Named
     rule: int

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, get_args
+
+import orjson
 
 from kgqa_bench.domain import Triple, TwinStratum
 from kgqa_bench.graph.memory import MemoryGraph
@@ -20,6 +23,7 @@ def named_graph(
     triples: Sequence[Triple],
     entities: Sequence[EntityLabel],
     relations: Iterable[str],
+    relation_labels: Mapping[str, str] | None = None,
     by: Literal["label", "id"] = "label",
 ) -> MemoryGraph:
     """The graph of some triples with all entities and relations, called by their labels or by the graph's names."""
@@ -36,6 +40,8 @@ def named_graph(
         source="the built benchmark",
         entity_names=[getattr(entity, by) for entity in entities],
         relation_names=names,
+        entity_labels={entity.id: entity.text for entity in entities} if by == "id" else None,
+        relation_labels=relation_labels,
     )
 
 
@@ -57,6 +63,7 @@ def measured_figures(content: Content) -> dict[str, Any]:
         "questions by asked end": _by_split(rows, "asked", ("head", "tail")),
         "questions by twin": _by_split(rows, "twin", TWINS),
         "questions by hops": _by_split(rows, "hops", sorted({row.hops for row in questions})),
+        "ids and texts": text_digest(content.entities),
         "answers": _spread(len(row.answer) for row in questions),
         "hard answers": _spread(len(row.hard_answers) for row in questions),
         "graph": {
@@ -64,6 +71,12 @@ def measured_figures(content: Content) -> dict[str, Any]:
             for view, triples in (("complete", content.complete), ("incomplete", incomplete))
         },
     }
+
+
+def text_digest(entities: Iterable[EntityLabel]) -> str:
+    """Digest of the entities' names and labels in the graph, whatever they are called in the files."""
+    pairs = sorted((entity.id, entity.text) for entity in entities)
+    return hashlib.sha256(orjson.dumps(pairs)).hexdigest()[:32]
 
 
 def _counts(values: Iterable[Any], known: Iterable[Any]) -> dict[str, int]:

@@ -32,7 +32,7 @@ from pydantic import BaseModel
 
 from kgqa_bench.domain import Triple
 from kgqa_bench.errors import ConfigError, DataError, StorageError
-from kgqa_bench.horn.rule import MinedRule
+from kgqa_bench.horn.rule_files import rule_table
 
 from .card import render_card
 from .content import Content
@@ -46,10 +46,6 @@ MANIFEST, CARD = "manifest.json", "README.md"
 
 RELATION_COLUMNS = ("relation", "label")
 LABEL_COLUMNS = ("label", "id", "text")
-RULE_COLUMNS = (
-    "number", "rule", "type", "subtype", "head_coverage", "std_confidence", "pca_confidence", "positives",
-    "body_size", "pca_body_size", "functional_variable",
-)  # fmt: skip
 
 
 def questions_file(split: Split) -> str:
@@ -130,7 +126,7 @@ def render_files(content: Content, figures: Mapping[str, Any]) -> dict[str, byte
     for split in SPLITS:
         rows = sorted(content.questions.get(split, ()), key=lambda row: row.id)
         files[questions_file(split)] = _json_lines(rows)
-    files[RULES] = _table(RULE_COLUMNS, (_rule(number, mined) for number, mined in enumerate(content.rules, 1)))
+    files[RULES] = rule_table(content.rules, range(1, len(content.rules) + 1)).encode()
     certificates = sorted(content.certificates, key=lambda row: row.removed)
     files[CERTIFICATE] = _json_lines(certificates)
     manifest: dict[str, Any] = {
@@ -188,23 +184,6 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[str]]) -> bytes:
 
 def _json_lines(rows: Iterable[BaseModel]) -> bytes:
     return b"".join(orjson.dumps(row.model_dump(), option=orjson.OPT_APPEND_NEWLINE) for row in rows)
-
-
-def _rule(number: int, mined: MinedRule) -> list[str]:
-    rule = mined.rule
-    return [
-        str(number),
-        str(rule),
-        rule.type,
-        rule.subtype or "",
-        repr(mined.head_coverage),
-        repr(mined.std_confidence),
-        repr(mined.pca_confidence),
-        str(mined.support),
-        str(mined.body_size),
-        str(mined.pca_body_size),
-        "?a" if mined.functional == "subject" else "?b",
-    ]
 
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}

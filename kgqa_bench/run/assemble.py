@@ -25,7 +25,7 @@ from kgqa_bench.run.config import DEFAULT_MODEL, MODEL_VARIABLE, RunConfig
 from kgqa_bench.run.model_settings import model_setup
 from kgqa_bench.run.resources import Resources
 from kgqa_bench.run.schema import Hashes, RunInfo
-from kgqa_bench.storage import data_folder
+from kgqa_bench.storage import data_folder, user_path
 
 if TYPE_CHECKING:
     from kgqa_bench.graph.protocol import Graph
@@ -119,7 +119,7 @@ def assemble(config: RunConfig) -> Plan:
         update={
             "model": model,
             "concurrency": config.concurrency or (model_source(model, config.base_url).concurrency if model else 1),
-            "graph": (config.graph or benchmark.graph) if method.uses_graph else None,
+            "graph": (config.graph or benchmark.implied_graph) if method.uses_graph else None,
         }
     )
     if model is not None:
@@ -142,6 +142,12 @@ def find_benchmark(config: RunConfig) -> tuple[str, Benchmark]:
 
         registry.checked_settings("a question file", QuestionFile.Settings, settings)
         return Path(config.benchmark).name, QuestionFile(Path(config.benchmark))
+    folder = user_path(config.benchmark)
+    if registry.normalise(config.benchmark) not in registry.names("benchmarks") and folder.is_dir():
+        from kgqa_bench.run.benchmark_folder import BenchmarkFolder, FolderSettings
+
+        chosen = registry.checked_settings(f"the folder {folder}", FolderSettings, settings)
+        return folder.resolve().name, BenchmarkFolder(folder, chosen)
     try:
         benchmark: Benchmark = registry.create("benchmarks", config.benchmark, settings)
     except UnknownNameError as problem:
@@ -172,7 +178,8 @@ def _select(items: tuple[Item, ...], config: RunConfig) -> tuple[Item, ...]:
 def _item_parts(item: Item) -> list[Any]:
     question = item.question
     options = [[option.label, option.text] for option in question.options]
-    return [question.id, question.kind, question.text, options, question.topic_entities, item.gold.answers]
+    parts = [question.id, question.kind, question.text, options, question.topic_entities, item.gold.answers]
+    return parts if item.gold.primary is None else [*parts, item.gold.hard_answers, item.gold.primary]
 
 
 def _digest(value: Any) -> str:

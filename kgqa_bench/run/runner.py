@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from time import monotonic, perf_counter
 from typing import Any
 
 import orjson
 
 from kgqa_bench.contracts import Metric
-from kgqa_bench.domain import Answer, Call, Item, Record
+from kgqa_bench.domain import Answer, Call, Gold, Item, Record
 from kgqa_bench.errors import (
     BudgetExceededError,
     ConfigError,
@@ -155,7 +156,7 @@ class Runner:
             "predictions": [(prediction.value, prediction.confidence) for prediction in answer.predictions],
             "raw": answer.raw,
             "evidence": [[tuple(triple) for triple in path] for path in answer.evidence],
-            "gold": record.gold.answers,
+            **_gold_fields(record.gold),
             "score": record.score,
             "calls": [{"role": call.role, "key": call.key, "parse": call.parse} for call in record.calls],
             "prompt_tokens": _total(call.prompt_tokens for call in record.calls),
@@ -176,6 +177,16 @@ class Runner:
         self._failed += 1
         if not self._answered and self._failed >= HOPELESS_AFTER and error[0] in _HOPELESS_REASONS:
             raise ModelError(f"The first {self._failed} questions all failed: {error[1]}", reason=error[0])
+
+
+def _gold_fields(gold: Gold) -> dict[str, Any]:
+    """The gold answer as ``RecordRow`` reads it; the fields of hard answers only where there are any."""
+    fields: dict[str, Any] = {"gold": gold.answers}
+    if gold.primary is not None or gold.hard_answers:
+        fields |= {"hard_answers": gold.hard_answers, "primary": gold.primary}
+    if gold.derivation is not None:
+        fields["derivation"] = asdict(gold.derivation)
+    return fields
 
 
 def call_row(llm: BoundLlm, call: Call) -> bytes:

@@ -12,6 +12,8 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from kgqa_bench.domain import Derivation, Gold, Triple, TwinStratum
+
 SCHEMA_VERSION = 1
 
 
@@ -58,8 +60,37 @@ class CallSummary(BaseModel):
     parse: Literal["ok", "repaired", "failed"] | None = None
 
 
+class DerivationRow(BaseModel):
+    """How the primary hard answer of a built question follows, see ``kgqa_bench.domain.Derivation``."""
+
+    model_config = ConfigDict(extra="forbid")
+    rule: int
+    rule_type: str
+    rule_subtype: str | None
+    removed: tuple[str, str, str, float]
+    grounding: list[tuple[str, str, str, float]]
+    hops: int
+    twin: TwinStratum | None
+
+    def derivation(self) -> Derivation:
+        """The same as a value."""
+        return Derivation(
+            self.rule,
+            self.rule_type,
+            self.rule_subtype,
+            Triple(*self.removed),
+            tuple(Triple(*triple) for triple in self.grounding),
+            self.hops,
+            self.twin,
+        )
+
+
 class RecordRow(BaseModel):
-    """One row of records.jsonl. ``at`` is seconds since the start of session number ``session``."""
+    """One row of records.jsonl. ``at`` is seconds since the start of session number ``session``.
+
+    The gold answer is stored whole, so that a run can be scored again from its directory alone. Rows of questions
+    without hard answers leave out the three fields of these.
+    """
 
     model_config = ConfigDict(extra="forbid")
     question_id: str
@@ -69,6 +100,9 @@ class RecordRow(BaseModel):
     raw: str = ""
     evidence: list[list[tuple[str, str, str, float]]] = Field(default_factory=list)
     gold: list[str]
+    hard_answers: list[str] = Field(default_factory=list)
+    primary: str | None = None
+    derivation: DerivationRow | None = None
     score: float
     calls: list[CallSummary] = Field(default_factory=list)
     prompt_tokens: int | None = 0
@@ -79,6 +113,11 @@ class RecordRow(BaseModel):
     trace: dict[str, Any] = Field(default_factory=dict)
     session: int = 0
     at: float = 0.0
+
+    def whole_gold(self) -> Gold:
+        """The gold answer with its hard answers and their derivation."""
+        derivation = None if self.derivation is None else self.derivation.derivation()
+        return Gold(tuple(self.gold), tuple(self.hard_answers), self.primary, derivation)
 
 
 class Ledger(BaseModel):

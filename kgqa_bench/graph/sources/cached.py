@@ -12,6 +12,7 @@ from typing import Any, Literal
 from kgqa_bench.graph.cache import file_hashes, load_cached
 from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.graph.merging import MergeRule
+from kgqa_bench.graph.sources.built import COMPLETE, RELATIONS, View, read_built
 from kgqa_bench.graph.sources.cn15k import read_cn15k
 from kgqa_bench.graph.sources.openke import read_openke
 from kgqa_bench.graph.sources.parts import read_parts
@@ -128,6 +129,17 @@ def cached_openke(folder: Path, parts: Sequence[str], merge: MergeRule, source: 
         "files": file_hashes(folder / f"{name}.txt" for name in names),
     }
     return load_cached(key, lambda: read_openke(folder, parts=parts, merge=merge, source=source))
+
+
+def cached_built(folder: Path, view: View) -> MemoryGraph:
+    """``read_built``, cached."""
+    names = (COMPLETE, f"triples.{view}.tsv", RELATIONS)
+    key = {
+        "source": ["built", folder.resolve().name],
+        "view": view,
+        "files": file_hashes(folder / name for name in names),
+    }
+    return load_cached(key, lambda: read_built(folder, view))
 
 
 def cached_parts(folder: Path, parts: Sequence[str], source: str, relation_form: str = "{}") -> MemoryGraph:

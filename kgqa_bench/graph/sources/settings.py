@@ -138,5 +138,13 @@ class SplitSettings(PluginSettings):
     parts: SplitParts = ("train",)
 
 
+class BuiltSettings(PluginSettings):
+    """Settings of the graph of a built benchmark."""
+
+    view: Literal["incomplete", "complete"] = Field(
+        default="incomplete", description="`incomplete`: without the removed triples; `complete`: with them."
+    )
+
+
 class OpenkeSettings(SplitSettings, MergeSettings):
     """Settings of a folder in OpenKE's format."""
