@@ -6,6 +6,7 @@ import hashlib
 import os
 import platform
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module, resources
@@ -200,13 +201,16 @@ def _shared_wording() -> list[str]:
     return [text.joinpath(name).read_text(encoding="utf-8") for name in ("question.py", "verbalise.py")]
 
 
-def code_hash() -> str:
-    """Hash of all Python sources of the package, the same from a checkout and from a wheel.
+_SOURCES = ("kgqa_bench", "kgqa_bench.benchmarks", "kgqa_bench.methods", "kgqa_bench.rules")
 
-    Plugins of other distributions are left out.
+
+def code_hash(packages: Sequence[str] = _SOURCES) -> str:
+    """Hash of all Python sources of some packages, the same from a checkout and from a wheel.
+
+    By default those of the whole project; plugins of other distributions are left out.
     """
     files: dict[str, Path] = {}  # by the path in the package: a checkout has the plugin folders elsewhere
-    for package in ("kgqa_bench", "kgqa_bench.benchmarks", "kgqa_bench.methods", "kgqa_bench.rules"):
+    for package in packages:
         root = Path(import_module(package).__path__[0])
         files |= {
             f"{package.replace('.', '/')}/{file.relative_to(root).as_posix()}": file for file in root.rglob("*.py")
