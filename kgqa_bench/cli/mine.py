@@ -64,6 +64,15 @@ def mine(
         int | None,
         typer.Option(help="Threads; the rules do not depend on it. Default: all cores.", rich_help_panel=_MINER),
     ] = None,
+    further: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="A further setting of the miner, such as max_memory=8g for amie-jar.",
+            rich_help_panel=_MINER,
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -84,6 +93,7 @@ def mine(
     from kgqa_bench.errors import DataError
     from kgqa_bench.graph.open_parts import open_kg
     from kgqa_bench.horn.rule_files import check_relation_names, rule_table, write_rules
+    from kgqa_bench.run.config import parse_settings
     from kgqa_bench.storage import data_folder
 
     target = _target(kg, out, json_output)
@@ -96,7 +106,7 @@ def mine(
         "threads": threads,
         "jar": jar,
     }
-    settings: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    settings = parse_settings(further or []) | {name: value for name, value in chosen.items() if value is not None}
     _miner(miner, settings)  # before a large graph is read
     started = perf_counter()
     graph = open_kg(kg, part, data_folder(data), {} if people is None else {"people": people})
