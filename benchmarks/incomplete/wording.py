@@ -25,8 +25,29 @@ TOPIC = "{topic}"
 _IS_THE_OF = re.compile(r"is the (?P<role>.+) of")
 _FREEBASE = re.compile(r"(?:/[a-z0-9_]+){2,}(?:\./?[a-z0-9_]+(?:/[a-z0-9_]+)+)?")
 _KIN = frozenset(
-    "aunt brother child cousin daughter father grandfather grandmother granddaughter grandson husband mother nephew "
-    "niece parent sibling sister son spouse uncle wife".split()
+    {
+        "aunt",
+        "brother",
+        "child",
+        "cousin",
+        "daughter",
+        "father",
+        "grandfather",
+        "grandmother",
+        "granddaughter",
+        "grandson",
+        "husband",
+        "mother",
+        "nephew",
+        "niece",
+        "parent",
+        "sibling",
+        "sister",
+        "son",
+        "spouse",
+        "uncle",
+        "wife",
+    }
 )
 
 
