@@ -14,6 +14,7 @@ from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.graph.merging import MergeRule
 from kgqa_bench.graph.sources.built import COMPLETE, RELATIONS, View, read_built
 from kgqa_bench.graph.sources.cn15k import read_cn15k
+from kgqa_bench.graph.sources.metaqa import read_metaqa_graph
 from kgqa_bench.graph.sources.openke import read_openke
 from kgqa_bench.graph.sources.parts import read_parts
 from kgqa_bench.graph.sources.settings import Neo4jSettings, WeightMapping
@@ -150,3 +151,8 @@ def cached_parts(folder: Path, parts: Sequence[str], source: str, relation_form:
         "files": file_hashes(folder / f"{part}.txt" for part in parts),
     }
     return load_cached(key, lambda: read_parts(folder, parts, source=source, relation_form=relation_form))
+
+
+def cached_metaqa(path: Path) -> MemoryGraph:
+    """``read_metaqa_graph``, cached."""
+    return load_cached({"source": "metaqa", "files": file_hashes([path])}, lambda: read_metaqa_graph(path))

@@ -156,6 +156,16 @@ class Fb15k237(GraphSource):
         return cached_openke(folder, self.settings.parts, "max", "fb15k237")
 
 
+class MetaQa(GraphSource):
+    """MetaQA: films, people, years and genres in 9 relations (Zhang et al. 2018)."""
+
+    def load(self, data: Path | None) -> MemoryGraph:
+        """Read DATA/metaqa/kb.txt."""
+        from kgqa_bench.graph.sources.cached import cached_metaqa
+
+        return cached_metaqa(require_folder(data, "metaqa", "kb.txt") / "kb.txt")
+
+
 def require_folder(data: Path | None, name: str, holds: str) -> Path:
     """The folder ``name`` of the data folder, else as fetched from its publisher (``sources.fetch``).
 
