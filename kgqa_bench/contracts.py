@@ -225,6 +225,20 @@ class Miner(Plugin):
 class Builder(Plugin):
     """Makes a benchmark folder from a graph."""
 
+    @classmethod
+    def defaults(cls, kg: str) -> dict[str, Any]:
+        """The settings that stand for the graph called ``kg`` where the user gives none."""
+        return {}
+
+    @abstractmethod
+    def check(self, out: Path) -> None:
+        """Refuse, before a large graph is read, what ``build`` would refuse after.
+
+        Raises:
+            ConfigError: Settings contradict one another, or ``out`` is in use.
+            DataNotFoundError: A file that a setting names is not there.
+        """
+
     @abstractmethod
     def build(self, graph: Graph, out: Path, progress: MiningProgress | None = None) -> Mapping[str, Any]:
         """Write the folder ``out``, whole or not at all, and return the figures of its manifest.
