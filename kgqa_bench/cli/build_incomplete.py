@@ -162,7 +162,7 @@ def build_incomplete(
 
     name = registry.normalise(kg) if registry.normalise(kg) in registry.names("graphs") else Path(kg).stem
     target = user_path(out) if out is not None else Path(f"{name}-incomplete")
-    given = {
+    given: dict[str, Any] = {
         "min_head_coverage": min_head_coverage,
         "min_std_confidence": min_std_confidence,
         "min_pca_confidence": min_pca_confidence,
