@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgqa_bench.errors import DataError, DataNotFoundError
@@ -235,6 +235,7 @@ def mined_rules(draw: st.DrawFn) -> list[MinedRule]:
     return result
 
 
+@settings(deadline=None)
 @given(mined=mined_rules(), numbered=st.booleans())
 def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, mined: list, numbered: bool) -> None:
     path = tmp_path_factory.getbasetemp() / "round-trip.tsv"
@@ -252,6 +253,7 @@ def test_what_is_written_is_read_back(tmp_path_factory: pytest.TempPathFactory, 
     assert read_rules(bare).rules == [each.rule for each in mined]
 
 
+@settings(deadline=None)
 @given(name=st.text(max_size=6))
 def test_names_that_cannot_be_written_are_refused(name: str) -> None:
     rule = canonical_rule("r", [Atom(name, 0, 1)])
