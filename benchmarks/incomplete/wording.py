@@ -71,13 +71,19 @@ def sentence(relation: str, asked: Asked, relation_label: str) -> str:
     if own is not None:
         return own[asked]
     label = plain_label(relation_label).replace(TOPIC, "") or plain_label(relation).replace(TOPIC, "")
-    role = _IS_THE_OF.fullmatch(label)
+    role = role_of(label)
     if role is not None:
-        return _role_sentence(role["role"], asked)
+        return _role_sentence(role, asked)
     if _FREEBASE.fullmatch(relation):
         return _path_sentence(relation, asked)
     statement = f"___ {label} {TOPIC}" if asked == "head" else f"{TOPIC} {label} ___"
     return f'What fills the gap in "{statement}"?'
+
+
+def role_of(label: str) -> str | None:
+    """X of a label of the form *is the X of*."""
+    match = _IS_THE_OF.fullmatch(label)
+    return None if match is None else match["role"]
 
 
 def _role_sentence(role: str, asked: Asked) -> str:
