@@ -15,6 +15,7 @@ from kgqa_bench.run.benchmark_folder import FolderSettings, is_built, load_folde
 from kgqa_bench.storage import cache_folder, locked
 
 from .settings import default_settings
+from .wording import SENTENCES
 
 if TYPE_CHECKING:
     from kgqa_bench.graph.protocol import Graph
@@ -43,7 +44,8 @@ def built_folder(kg: str, data: Path | None) -> Path:
     source: GraphSource = registry.create("graphs", kg)
     graph = source.load(data)
     settings = {**default_settings(kg), "name": f"{kg}-incomplete", "kg": kg, "seed": 0}
-    parts = {"code": code_hash(_CODE), "graph": graph.fingerprint, "settings": settings}
+    words = hashlib.sha256(SENTENCES.read_bytes()).hexdigest()
+    parts = {"code": code_hash(_CODE), "words": words, "graph": graph.fingerprint, "settings": settings}
     key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
     folder = cache_folder("benchmarks") / f"{kg}-incomplete-{key}"
     if not is_built(folder):
@@ -72,7 +74,7 @@ class FamilyIncomplete(_BuiltBenchmark):
 
 
 class Fb15k237Incomplete(_BuiltBenchmark):
-    """fb15k237-incomplete: questions whose direct triples are removed from FB15k-237, the default build with seed 0."""
+    """fb15k237-incomplete: questions whose direct triples are removed from FB15k-237, the default build, seed 0."""
 
     kg = "fb15k237"
     graph: ClassVar[str | None] = "fb15k237-incomplete"

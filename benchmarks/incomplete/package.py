@@ -86,6 +86,7 @@ def write_package(content: Content, out: Path) -> dict[str, Any]:
         StorageError: The disk is full, or the folder cannot be written; nothing is left behind.
     """
     require_free(out)
+    check_labels(content)
     figures = {**measured_figures(content), "build": dict(content.figures)}
     files = render_files(content, figures)
     temporary: Path | None = None
@@ -112,8 +113,7 @@ def write_package(content: Content, out: Path) -> dict[str, Any]:
 
 
 def render_files(content: Content, figures: Mapping[str, Any]) -> dict[str, bytes]:
-    """All files by name, the manifest last. DataError where a label cannot be written."""
-    check_labels(content)
+    """All files by name, the manifest last. DataError where a relation's name cannot stand in a rule."""
     weighted = any(triple.confidence != 1.0 for triple in content.complete)
     complete = sorted(content.complete)
     files = {

@@ -1,0 +1,202 @@
+"""Re-checks the questions of a built benchmark against its triples, rules and certificates."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from kgqa_bench.domain import TwinStratum
+
+from .content import Certificate, Content, Named, QuestionRow
+from .model import SPLITS, Asked, Split
+from .package import questions_file
+from .question_checks import question_problem
+from .reading import at, shown
+from .wording import question_text
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The content, indexed for what questions need."""
+
+    content: Content
+    tails: Mapping[tuple[str, str], set[str]]
+    heads: Mapping[tuple[str, str], set[str]]
+    left: frozenset[Named]
+    left_between: Mapping[tuple[str, str], set[str]]
+    certificates: Mapping[Named, Certificate]
+    inversions: frozenset[tuple[str, str]]
+
+    @classmethod
+    def of(cls, content: Content) -> _Facts:
+        tails: dict[tuple[str, str], set[str]] = defaultdict(set)
+        heads: dict[tuple[str, str], set[str]] = defaultdict(set)
+        between: dict[tuple[str, str], set[str]] = defaultdict(set)
+        left = frozenset(triple[:3] for triple in content.incomplete())
+        for head, relation, tail, _confidence in content.complete:
+            tails[head, relation].add(tail)
+            heads[relation, tail].add(head)
+        for head, relation, tail in left:
+            between[head, tail].add(relation)
+        return cls(
+            content,
+            tails,
+            heads,
+            left,
+            between,
+            {row.removed: row for row in content.certificates if row.twin_of is None},
+            frozenset(
+                (mined.rule.head, mined.rule.body[0].relation)
+                for mined in content.rules
+                if mined.rule.type == "inversion"
+            ),
+        )
+
+    @property
+    def released(self) -> bool:
+        return self.content.settings.get("mode") == "released"
+
+    def answers(self, entity: str, relation: str, asked: Asked) -> set[str]:
+        """All answers on the complete graph."""
+        known = self.tails.get((entity, relation)) if asked == "tail" else self.heads.get((relation, entity))
+        return known or set()
+
+    def twin(self, removed: Named) -> TwinStratum:
+        """What is left from the tail to the head of a removed triple."""
+        head, relation, tail = removed
+        back = self.left_between.get((tail, head), set())
+        if relation in back:
+            return "symmetric"
+        if any((relation, other) in self.inversions for other in back):
+            return "inverse"
+        return "other reverse" if back else "none"
+
+
+def question_problems(content: Content) -> list[str]:
+    """Everything wrong with the questions, by file and line."""
+    facts = _Facts.of(content)
+    places = [(split, line) for split in SPLITS for line, _row in enumerate(content.questions[split], 1)]
+    rows = [row for split in SPLITS for row in content.questions[split]]
+    problems: list[str] = []
+    first: dict[str, str] = {}
+    asked: dict[tuple[str, str, str], str] = {}
+    for (split, line), row in zip(places, rows, strict=True):
+        place = f"{questions_file(split)}, line {line}"
+        found = [*_own_problems(row, facts), *_text_problems(row, facts)]
+        if first.setdefault(row.id, place) != place:
+            found.append(f"{first[row.id]} has the same id {row.id!r}.")
+        ask = (row.topic_entities[0], row.relation, row.asked)
+        if not facts.released and asked.setdefault(ask, place) != place:
+            found.append(f"{asked[ask]} asks the same.")
+        problems += [at(questions_file(split), line, f"question {row.id}: {what}") for what in found]
+    if len({len(row.id) for row in rows}) > 1 or not all(row.id.isascii() and row.id.isdigit() for row in rows):
+        problems.append("questions: the ids are not numbers of one width.")
+    elif not problems:  # the split is drawn over all questions, so one wrong question would shift it everywhere
+        problems += _split_problems(facts)
+    return problems
+
+
+def _own_problems(row: QuestionRow, facts: _Facts) -> Iterator[str]:
+    """What is wrong with a question besides its words."""
+    content, removed = facts.content, row.removed
+    (topic,) = row.topic_entities
+    far, near = (removed[0], removed[2]) if row.asked == "head" else (removed[2], removed[0])
+    if topic != near:
+        yield f"the topic {topic!r} is not at the end of {shown(removed)} that is not asked for."
+    if row.primary != far:
+        yield f"the primary answer {row.primary!r} is not at the end of {shown(removed)} that is asked for."
+    if row.relation != removed[1]:
+        yield f"the relation {row.relation!r} is not that of {shown(removed)}."
+    if removed not in content.removed:
+        yield f"the triple {shown(removed)} is not removed."
+    answers = facts.answers(removed[0], removed[1], "tail") if facts.released else facts.answers(
+        topic, row.relation, row.asked
+    )  # fmt: skip
+    yield from _set_problems("answer", row.answer, answers)
+    hard = {answer for answer in answers if _direct(row, topic, answer, facts) in content.removed}
+    yield from _set_problems("hard_answers", row.hard_answers, hard)
+    if not facts.released and row.primary not in row.hard_answers:
+        yield f"the primary answer {row.primary!r} is not among the hard answers."
+    most = content.settings.get("max_answers")
+    if isinstance(most, int) and len(row.answer) > most:
+        yield f"{len(row.answer)} answers are more than max_answers ({most})."
+    yield from _derivation_problems(row, facts)
+
+
+def _direct(row: QuestionRow, topic: str, answer: str, facts: _Facts) -> Named:
+    """The triple that would say directly that ``answer`` is one."""
+    if facts.released:
+        return (row.removed[0], row.removed[1], answer)
+    return (topic, row.relation, answer) if row.asked == "tail" else (answer, row.relation, topic)
+
+
+def _set_problems(name: str, stated: Sequence[str], right: set[str]) -> Iterator[str]:
+    if list(stated) != sorted(right):
+        wrong, missing = set(stated) - right, right - set(stated)
+        parts = [f"{what} {', '.join(sorted(those))}" for what, those in (("wrong", wrong), ("missing", missing))
+                 if those]  # fmt: skip
+        yield f"{name} is not what the complete graph gives ({'; '.join(parts) or 'not sorted, or twice'})."
+
+
+def _derivation_problems(row: QuestionRow, facts: _Facts) -> Iterator[str]:
+    rules = facts.content.rules
+    certificate = facts.certificates.get(row.removed)
+    if not 1 <= row.rule <= len(rules):
+        yield f"there is no rule {row.rule}."
+        return
+    rule = rules[row.rule - 1].rule
+    if (row.rule_type, row.rule_subtype) != (rule.type, rule.subtype or ""):
+        yield f"rule {row.rule} is of type {rule.type!r} and subtype {rule.subtype or ''!r}."
+    if certificate is None:
+        yield f"the triple {shown(row.removed)} has no certificate."
+    elif (certificate.rule, certificate.body) != (row.rule, row.grounding):
+        yield f"rule and grounding are not those of the certificate of {shown(row.removed)}."
+    hops = shortest_way(row.removed[0], row.removed[2], row.grounding)
+    if row.hops != hops:
+        yield f"hops is {row.hops}, but the grounding gives {hops}."
+    twin = "" if facts.content.settings.get("twins", "mark") == "keep" else facts.twin(row.removed)
+    if row.twin != twin:
+        yield f"twin is {row.twin!r}, but the incomplete graph gives {twin!r}."
+
+
+def _text_problems(row: QuestionRow, facts: _Facts) -> Iterator[str]:
+    (topic,) = row.topic_entities
+    label = facts.content.relations.get(row.relation, row.relation)
+    wanted = question_text(row.relation, row.asked, topic, label)
+    if row.question == wanted:
+        return
+    if facts.content.settings.get("wording", "template") == "template":
+        yield f"the question is {row.question!r}, but its wording is {wanted!r}."
+    else:
+        problem = question_problem(row.question, label, row.asked, topic, row.answer)
+        if problem is not None:
+            yield f"the question {row.question!r} is not fit: {problem}."
+
+
+def _split_problems(facts: _Facts) -> list[str]:
+    """Whether splits share a removed triple, or a topic, relation and direction."""
+    problems: list[str] = []
+    first: dict[tuple[str, ...], tuple[Split, str]] = {}
+    for split in SPLITS:
+        for line, row in enumerate(facts.content.questions[split], 1):
+            (topic,) = row.topic_entities
+            triples = {row.removed, *(_direct(row, topic, answer, facts) for answer in row.hard_answers)}
+            for key in (*sorted(triples), (topic, row.relation, row.asked, "asked")):
+                other, other_id = first.setdefault(key, (split, row.id))
+                if other != split:
+                    what = f"question {row.id} shares {', '.join(key[:3])} with question {other_id} of {other}."
+                    problems.append(at(questions_file(split), line, what))
+    return problems
+
+
+def shortest_way(source: str, target: str, triples: Sequence[Named]) -> int:
+    """Triples on the shortest way between two entities within a few triples, in any direction; 0 for none."""
+    reached, frontier, hops = {source}, {source}, 0
+    while frontier and target not in reached:
+        hops += 1
+        there = {tail for head, _relation, tail in triples if head in frontier}
+        back = {head for head, _relation, tail in triples if tail in frontier}
+        frontier = (there | back) - reached
+        reached |= frontier
+    return hops if target in reached else 0
