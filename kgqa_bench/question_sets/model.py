@@ -64,14 +64,14 @@ class QuestionSet:
 
     Attributes:
         form: What kind of set it is: ``built``, ``brink``, ``subgraphs``, ``metaqa`` or ``questions``.
-        files: The files of questions by split.
+        files: The files of questions, each with its split; a split may have several.
         rows: Reads all questions, split after split; may be called again.
         seen: Loads the graph that methods see; None where questions have their own, or none is known.
         complete: Loads the graph with the removed triples; None where there is none apart from ``seen``.
     """
 
     form: str
-    files: dict[str, Path]
+    files: tuple[tuple[str, Path], ...]
     rows: Callable[[], Iterator[SetQuestion]]
     seen: Callable[[], MemoryGraph] | None = None
     complete: Callable[[], MemoryGraph] | None = None
