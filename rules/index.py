@@ -124,7 +124,8 @@ class SignedIndex:
 def index_bytes(entities: int, relations: int, triples: int) -> int:
     """Most bytes that laying out a graph takes at one moment: the arrays and what sorting them needs."""
     edges = 2 * triples
-    return 4 * (2 * relations + 3 * edges + edges + 3 * edges + 2 * entities) + 4 * (3 * edges + 2 * edges)
+    arrays, sorting = 7 * edges + 2 * entities + 2 * relations, 5 * edges
+    return 4 * (arrays + sorting)
 
 
 def _columns(graph: Graph) -> tuple[Ints, Ints, Ints]:

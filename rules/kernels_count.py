@@ -38,9 +38,7 @@ def both(left, right):
     """The pairs that two relations have in common."""
     sources, starts, targets = left
     other_sources, other_starts, other_targets = right
-    room = (
-        min(starts[-1] - starts[0], other_starts[-1] - other_starts[0]) if len(sources) and len(other_sources) else 0
-    )
+    room = min(starts[-1] - starts[0], other_starts[-1] - other_starts[0])
     common = np.empty(room, np.int32)
     kept = np.empty(min(len(sources), len(other_sources)), np.int32)
     kept_starts = np.zeros(len(kept) + 1, np.int32)

@@ -24,7 +24,7 @@ def require(needed: int, purpose: str) -> None:
     if needed > free:
         raise ConfigError(
             f"Mining {purpose} needs about {_readable(needed)} of memory; there is {_readable(free)}.",
-            hint="Raise min_head_coverage, name fewer relations, lower max_length or threads, or use a larger machine.",
+            hint="Raise min_head_coverage, name fewer relations, or lower max_length or threads.",
         )
 
 

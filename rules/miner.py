@@ -71,18 +71,11 @@ def head_relations(index: SignedIndex, settings: MiningSettings) -> list[int]:
     return sorted(head for head in asked if index.facts[head] >= settings.min_head_size)
 
 
-def thread_count(settings: MiningSettings) -> int:
-    """Threads to use."""
-    return (
-        settings.threads or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
-
-
 def mine_short(index: SignedIndex, heads: Sequence[int], settings: MiningSettings, progress: MiningProgress) -> Table:
     """All candidates of two and three atoms that have the support, with their counts, by head."""
     thresholds = Thresholds.of(settings)
     least = {head: thresholds.least_support(int(index.facts[head])) for head in heads}
-    threads = thread_count(settings)
+    threads = settings.threads or os.cpu_count() or 1
     memory.require(_most_bytes(index, least, threads), "with these settings")
     tables: dict[int, Table] = {}
     longest = min(settings.max_length, 3)
@@ -125,16 +118,16 @@ def _rules(index: SignedIndex, table: Table) -> list[MinedRule]:
 
 
 def _most_bytes(index: SignedIndex, least: dict[int, int], threads: int) -> int:
-    """Most bytes that counting takes at one moment, beside the index."""
+    """Most bytes that counting supports and pairs takes at one moment, beside the index and the candidates."""
     sizes = []
     for head, support in least.items():
         ends = [
             int(np.count_nonzero(kernels_support.facts_with(index.arrays, index.num_signed, signed) >= support))
             for signed in (head, index.inverse(head))
         ]
-        sizes.append(8 * ends[0] * ends[1] + 4 * ends[0] ** 2)
+        sizes.append(8 * ends[0] * ends[1] + 4 * ends[0] ** 2)  # counters of pairs of relations
     edges = len(index.arrays.target)
-    fixed = 16 * edges + 44 * index.num_entities
+    fixed = 16 * edges + 60 * index.num_entities  # edges at both ends of a head's facts; marks of entities
     return sum(sorted(sizes)[-threads:]) + threads * fixed
 
 
