@@ -6,19 +6,9 @@ from kgqa_bench.benchmarks.incomplete.wording import question_text, sentence
 from kgqa_bench.errors import KgqaBenchError
 
 FAMILY = [
-    "aunt",
-    "brother",
-    "daughter",
-    "father",
-    "husband",
-    "mother",
-    "nephew",
-    "niece",
-    "sister",
-    "son",
-    "uncle",
-    "wife",
-]
+    "aunt", "brother", "daughter", "father", "husband", "mother",
+    "nephew", "niece", "sister", "son", "uncle", "wife",
+]  # fmt: skip
 BIRTH = "/people/person/place_of_birth"
 
 
