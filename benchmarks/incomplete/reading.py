@@ -133,9 +133,7 @@ def read_triples(path: Path) -> list[Triple]:
             raise DataError(f"{len(fields)} columns instead of {what}.", file=path, line=line)
         if not all(fields):
             raise DataError("A field is empty.", file=path, line=line)
-        confidence = 1.0
-        if width == 4:
-            confidence = _confidence(fields[3], path, line)
+        confidence = 1.0 if width == 3 else _confidence(fields[3], path, line)
         triples.append(Triple(fields[0], fields[1], fields[2], confidence))
     return triples
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,33 +17,43 @@ from .wording import question_text
 
 @dataclass(frozen=True)
 class _Facts:
-    """The content, indexed for what questions need."""
+    """The content, indexed for what its questions need.
+
+    Attributes:
+        content: The content.
+        tails: Tails on the complete graph by (head, relation), for the questions' topics and heads.
+        heads: Heads by (relation, tail), likewise.
+        back: Relations left in the incomplete graph by (head, tail), for the removed triples' ends turned round.
+        certificates: Those of removed triples that are not removed as twins, by triple.
+        inversions: (head relation, body relation) of the inversion rules.
+    """
 
     content: Content
     tails: Mapping[tuple[str, str], set[str]]
     heads: Mapping[tuple[str, str], set[str]]
-    left: frozenset[Named]
-    left_between: Mapping[tuple[str, str], set[str]]
+    back: Mapping[tuple[str, str], set[str]]
     certificates: Mapping[Named, Certificate]
     inversions: frozenset[tuple[str, str]]
 
     @classmethod
     def of(cls, content: Content) -> _Facts:
-        tails: dict[tuple[str, str], set[str]] = defaultdict(set)
-        heads: dict[tuple[str, str], set[str]] = defaultdict(set)
-        between: dict[tuple[str, str], set[str]] = defaultdict(set)
-        left = frozenset(triple[:3] for triple in content.incomplete())
+        rows = [row for split in SPLITS for row in content.questions[split]]
+        tails: dict[tuple[str, str], set[str]] = {(row.topic_entities[0], row.relation): set() for row in rows}
+        tails |= {row.removed[:2]: set() for row in rows}
+        heads: dict[tuple[str, str], set[str]] = {(row.relation, row.topic_entities[0]): set() for row in rows}
+        back: dict[tuple[str, str], set[str]] = {(row.removed[2], row.removed[0]): set() for row in rows}
         for head, relation, tail, _confidence in content.complete:
-            tails[head, relation].add(tail)
-            heads[relation, tail].add(head)
-        for head, relation, tail in left:
-            between[head, tail].add(relation)
+            if (head, relation) in tails:
+                tails[head, relation].add(tail)
+            if (relation, tail) in heads:
+                heads[relation, tail].add(head)
+            if (head, tail) in back and (head, relation, tail) not in content.removed:
+                back[head, tail].add(relation)
         return cls(
             content,
             tails,
             heads,
-            left,
-            between,
+            back,
             {row.removed: row for row in content.certificates if row.twin_of is None},
             frozenset(
                 (mined.rule.head, mined.rule.body[0].relation)
@@ -59,13 +68,12 @@ class _Facts:
 
     def answers(self, entity: str, relation: str, asked: Asked) -> set[str]:
         """All answers on the complete graph."""
-        known = self.tails.get((entity, relation)) if asked == "tail" else self.heads.get((relation, entity))
-        return known or set()
+        return self.tails[entity, relation] if asked == "tail" else self.heads[relation, entity]
 
     def twin(self, removed: Named) -> TwinStratum:
         """What is left from the tail to the head of a removed triple."""
         head, relation, tail = removed
-        back = self.left_between.get((tail, head), set())
+        back = self.back[tail, head]
         if relation in back:
             return "symmetric"
         if any((relation, other) in self.inversions for other in back):
