@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.protocol import Ids
 from kgqa_bench.question_sets.model import Named
 
 
@@ -32,6 +33,7 @@ class SharedGraph:
         from kgqa_bench.graph.whole import to_igraph
 
         self.graph = graph
+        self._known: dict[str, int | None] = {}  # the same names are asked for again and again
         parts = to_igraph(graph, attributes=False).connected_components(mode="weak")
         self._component = np.asarray(parts.membership, np.int64)
 
@@ -45,7 +47,9 @@ class SharedGraph:
     def _ids(self, names: Iterable[str]) -> tuple[list[int], tuple[str, ...]]:
         found, missing = [], []
         for name in names:
-            entity = self.graph.find_entity(name)
+            if name not in self._known:
+                self._known[name] = self.graph.find_entity(name)
+            entity = self._known[name]
             if entity is None:
                 missing.append(name)
             else:
@@ -55,14 +59,20 @@ class SharedGraph:
     def _hops(self, topics: list[int], answers: list[int]) -> int | None:
         if not set(topics).isdisjoint(answers):
             return 0
-        around = self._component[topics]
-        answers = [answer for answer in answers if self._component[answer] in around]
-        if not answers:
+        around = set(self._component[topics].tolist())
+        wanted = np.array([answer for answer in answers if int(self._component[answer]) in around], np.int32)
+        if not len(wanted):
             return None
         hops = 1
-        while not np.isin(answers, self.graph.within_hops(topics, hops)).any():
+        while not _has_any(self.graph.within_hops(topics, hops), wanted):
             hops += 1
         return hops
+
+
+def _has_any(ascending: Ids, wanted: Ids) -> bool:
+    """Whether any of ``wanted`` is in an array in ascending order."""
+    places = np.searchsorted(ascending, wanted)
+    return bool((ascending[np.minimum(places, len(ascending) - 1)] == wanted).any())
 
 
 def reach_in(triples: Iterable[Named], topics: Sequence[str], answers: Sequence[str]) -> Reach:

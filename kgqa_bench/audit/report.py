@@ -121,9 +121,11 @@ class _Counts:
         if reach.hops is None or reach.hops > self.hops:
             self.unreachable[question.split] += 1
             if len(self.far) < MOST_EXAMPLES:
-                self.far.append(
-                    _example(question) | {"hops": reach.hops, "answers_not_in_graph": reach.missing_answers[:3]}
-                )
+                missing = {
+                    "topics": list(reach.missing_topics),
+                    "answers": list(reach.missing_answers[:MOST_EXAMPLES]),
+                }
+                self.far.append(_example(question) | {"hops": reach.hops, "not_in_graph": missing})
 
     def direction(self, question: SetQuestion, check: DirectionCheck) -> None:
         """Whether the gold answers are what is asked for."""
@@ -224,7 +226,7 @@ def _graph_figures(seen: MemoryGraph | None, complete: MemoryGraph | None) -> di
 
 
 def _example(question: SetQuestion) -> dict[str, Any]:
-    return {"split": question.split, "id": question.id, "question": question.text, "topics": question.topics}
+    return {"split": question.split, "id": question.id, "question": question.text, "topics": list(question.topics)}
 
 
 def _spread(sizes: list[int]) -> dict[str, float]:

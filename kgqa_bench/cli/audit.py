@@ -77,7 +77,8 @@ def print_report(report: dict[str, Any], title: str) -> None:
         _examples(console, direction["examples"])
     reach = report["reach"]
     if reach["checked"]:
-        figures = {"checked": reach["checked"], **{f"{hops} hops": n for hops, n in reach["by_hops"].items()}}
+        figures = {"checked": reach["checked"]}
+        figures |= {"not connected" if hops == "none" else f"{hops} hops": n for hops, n in reach["by_hops"].items()}
         figures |= {f"{what} not in the graph": n for what, n in reach["not_in_graph"].items()}
         _print(console, "nearest answer to a topic", figures)
         _examples(console, reach["examples"])
@@ -100,7 +101,7 @@ def print_report(report: dict[str, Any], title: str) -> None:
         _print(
             console,
             "graph that methods see",
-            report["graph"]["seen"] | {"triples of the complete graph": report["graph"]["complete_triples"]},
+            _graph(report["graph"]),
         )
     own = report["own_graphs"]
     if own["questions"]:
@@ -109,10 +110,16 @@ def print_report(report: dict[str, Any], title: str) -> None:
 
 
 def _worded(direction: dict[str, Any]) -> dict[str, Any]:
-    return direction["verdicts"] | {
+    return {
+        **direction["verdicts"],
         "wording tells the direction": direction["wording_known"],
         "of these against the triple": direction["wording_reversed"],
     }
+
+
+def _graph(graph: dict[str, Any]) -> dict[str, Any]:
+    shown = {name: value for name, value in graph["seen"].items() if not name.startswith("confidence")}
+    return shown | {"triples of the complete graph": graph["complete_triples"]}
 
 
 def _twins(twins: dict[str, Any]) -> dict[str, Any]:
@@ -147,6 +154,15 @@ def _examples(console: Console, examples: list[dict[str, Any]]) -> None:
 
     for example in examples:
         rest = {key: value for key, value in example.items() if key not in ("split", "id", "question")}
-        words = ", ".join(f"{key.replace('_', ' ')}: {value}" for key, value in rest.items())
+        words = ", ".join(f"{key.replace('_', ' ')} {_written(value)}" for key, value in rest.items())
         line = f"{example['split']} {example['id']}: {example['question']} ({words})"
         console.print(f"  [dim]{escape(without_controls(line))}[/dim]", highlight=False)
+
+
+def _written(value: Any) -> str:
+    """A value of an example: texts in lists with commas between them, empty ones as a dash."""
+    if isinstance(value, dict):
+        return "; ".join(f"{key} {_written(each)}" for key, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "-"
+    return "-" if value is None else str(value)
