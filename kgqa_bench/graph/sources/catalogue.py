@@ -179,7 +179,7 @@ def require_folder(data: Path | None, name: str, holds: str) -> Path:
         return folder
     remedy = f"Give --data FOLDER, or set {DATA_VARIABLE}, such that FOLDER/{name} holds {holds}."
     if name in PINNED:
-        return fetched_folder(name, remedy)
+        return fetched_folder(name, remedy if folder is None else f"There is no folder {folder}. {remedy}")
     if folder is None:
         raise DataNotFoundError(f"The graph {name} needs a data folder, and none is given.", hint=remedy)
     raise DataNotFoundError(f"There is no folder {folder}.", hint=remedy)
