@@ -94,6 +94,12 @@ class TestGraph:
         with pytest.raises(DataError, match=rf"triples\.incomplete\.tsv, line {lines}: 'nobody'"):
             open_graph(str(folder), None, {})
 
+    def test_a_file_of_relations_may_be_missing(self, folder, content) -> None:
+        (folder / "relations.tsv").unlink()
+        graph = open_graph(str(folder), None, {})
+        assert graph.num_triples == len(content.complete) - len(content.removed)
+        assert graph.relation_label(graph.relation("child_of")) == "child_of"
+
     def test_other_settings_are_refused(self, folder) -> None:
         with pytest.raises(ConfigError, match="merge"):
             open_graph(str(folder), None, {"merge": "max"})
