@@ -132,7 +132,11 @@ def _columns(graph: Graph) -> tuple[Ints, Ints, Ints]:
     """Heads, relations and tails of the visible triples by (head, relation, tail)."""
     if isinstance(graph, MemoryGraph):
         heads, relations, tails, _confidences = graph.columns()
-        return heads, relations, tails
+        return (
+            heads.copy(),
+            relations.copy(),
+            tails.copy(),
+        )  # a graph's own are read-only: another type to compile for
     rows = np.array([quad[:3] for quad in graph.quads()], dtype=np.int32).reshape(-1, 3)
     heads, relations, tails = np.ascontiguousarray(rows.T)
     return heads, relations, tails

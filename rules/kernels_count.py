@@ -169,25 +169,21 @@ def _count_path(hops, first, second, third, head, most_pca, most_body, scratch):
     if hops >= 3:
         _locate(third, places[2])
     sources = first[0]
-    pca, support = 0, 0
-    for row in range(len(sources)):
-        head_row = _row(head, places[0], sources[row])
-        if head_row >= 0:
-            pairs, hits = _count_row(row, hops, first, second, third, head_row, head, most_pca - pca, scratch)
-            pca += pairs
-            support += hits
-            if pca > most_pca:
-                return -1, -1, -1
-    body = pca
-    if body > most_body:
-        return support, pca, -1
-    for row in range(len(sources)):
-        if _row(head, places[0], sources[row]) < 0:
-            pairs, hits = _count_row(row, hops, first, second, third, -1, head, most_body - body, scratch)
+    pca, body, support = 0, 0, 0
+    for with_head in (True, False):
+        most = most_pca if with_head else most_body
+        for row in range(len(sources)):
+            head_row = _row(head, places[0], sources[row])
+            if (head_row >= 0) != with_head:
+                continue
+            pairs, hits = _count_row(row, hops, first, second, third, head_row, head, most - body, scratch)
             body += pairs
-            if body > most_body:
-                return support, pca, -1
-    return support, pca, body
+            support += hits
+            if body > most:
+                return (-1, -1, -1) if with_head else (support, pca, -1)
+        if with_head:
+            pca = body
+    return support, pca, body if body <= most_body else -1
 
 
 @njit
@@ -224,13 +220,12 @@ def _closed_by_path(direct, first, second, scratch):
                         found = begin + np.searchsorted(second[2][begin:end], y)
                         if found < end and second[2][found] == y:
                             open_end[y] = 0
+                            left -= 1
             else:
                 for at in range(begin, end):
                     if open_end[second[2][at]] == now:
                         open_end[second[2][at]] = 0
-            left = 0
-            for at in range(starts[row], starts[row + 1]):
-                left += open_end[targets[at]] == now
+                        left -= 1
             if left == 0:
                 break
         for at in range(starts[row], starts[row + 1]):
@@ -277,10 +272,8 @@ def count_body(arrays, head, shape, a, b, c, most_pca, most_body, scratch):
         first = both(both(first, second), third)
     elif shape == TRIANGLE:
         first = _closed_by_path(first, second, third, scratch)
-    elif shape == PENDANT_X:
-        first = _restricted(first, both(second, third), False, scratch)
-    elif shape == PENDANT_Y:
-        first = _restricted(first, both(second, third), True, scratch)
+    elif shape in (PENDANT_X, PENDANT_Y):
+        first = _restricted(first, both(second, third), shape == PENDANT_Y, scratch)
     elif shape == DOUBLED_X:
         hops = 2
         first, second = both(first, second), third
