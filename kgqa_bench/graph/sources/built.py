@@ -1,5 +1,6 @@
 """The graph of a built benchmark: a folder with the triples of the complete and of the incomplete graph.
 
+Question sets over a graph made incomplete to a degree are such folders too, without a file of relations.
 Entities have no labels but their names there: what these stand for lies in labels.tsv, which is not read.
 """
 
@@ -29,7 +30,7 @@ def read_built(folder: Path, view: View) -> MemoryGraph:
     """Read one of the two graphs of a built benchmark. Both have the same entities and relations.
 
     Args:
-        folder: Holds triples.complete.tsv, triples.incomplete.tsv and relations.tsv.
+        folder: Holds triples.complete.tsv, triples.incomplete.tsv and perhaps relations.tsv.
         view: Which graph.
 
     Raises:
@@ -38,14 +39,10 @@ def read_built(folder: Path, view: View) -> MemoryGraph:
             and line.
     """
     complete = _triples(folder / COMPLETE)
-    labels = read_table(folder / RELATIONS, _RELATION_COLUMNS, skip=1)
-    relations = labels["relation"].combine_chunks()
+    relations, labels = _relations(folder / RELATIONS, complete)
     entities = pc.unique(pa.chunked_array(complete["head"].chunks + complete["tail"].chunks))
     path = folder / f"triples.{view}.tsv"
     table = complete if view == "complete" else _triples(path)
-    texts = (
-        _ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), text) for text in labels["label"].to_pylist()
-    )
     return build_graph(
         _positions(table["head"], entities, path),
         _positions(table["relation"], relations, path),
@@ -54,9 +51,19 @@ def read_built(folder: Path, view: View) -> MemoryGraph:
         source=folder.resolve().name,
         entity_names=entities,
         relation_names=relations,
-        relation_labels=dict(zip(relations.to_pylist(), texts, strict=True)),
+        relation_labels=labels,
         provenance={"view": view},
     )
+
+
+def _relations(path: Path, complete: pa.Table) -> tuple[pa.Array, dict[str, str]]:
+    """The relations and their labels; without a file of them, those of the complete graph."""
+    if not path.is_file():
+        return pc.unique(complete["relation"]), {}
+    table = read_table(path, _RELATION_COLUMNS, skip=1)
+    texts = (_ESCAPE.sub(lambda match: _LETTERS.get(match[1], match[1]), text) for text in table["label"].to_pylist())
+    names = table["relation"].combine_chunks()
+    return names, dict(zip(names.to_pylist(), texts, strict=True))
 
 
 def _triples(path: Path) -> pa.Table:
