@@ -199,7 +199,7 @@ def _not_found(data: Path | None, name: str) -> DataNotFoundError:
 def _remedy(name: str) -> str:
     return (
         f"Get the set ZDZR/{name} from the Hugging Face hub (hf download ZDZR/{name} --repo-type dataset --local-dir "
-        f"FOLDER/{name}), such that FOLDER/{name} holds its questions (train, validation or val, test; .tsv, .json or "
-        f".jsonl) and both graphs, and give FOLDER by --data or {DATA_VARIABLE}. The questions alone can also be read "
-        "from the hub: the setting `revision` must then give the commit, for none is pinned."
+        f"FOLDER/{name}), such that FOLDER/{name} holds its questions (train, validation or val, test; .tsv, .json "
+        f"or .jsonl) and both graphs, and give FOLDER by --data or {DATA_VARIABLE}. The questions alone can also be "
+        "read from the hub: the setting `revision` must then give the commit, for none is pinned."
     )
