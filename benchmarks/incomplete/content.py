@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from kgqa_bench.domain import Triple
 from kgqa_bench.horn.rule import MinedRule
-from kgqa_bench.run.benchmark_folder import Named, QuestionRow
+from kgqa_bench.run.benchmark_folder import MOST, Named, QuestionRow
 
 from .model import Split
 
@@ -33,7 +33,7 @@ class Certificate(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     removed: Named
-    rule: int
+    rule: int = Field(ge=0, le=MOST)
     body: tuple[Named, ...]
     std_confidence: float
     pca_confidence: float

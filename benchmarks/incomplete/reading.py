@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from kgqa_bench.domain import Triple
@@ -118,7 +119,12 @@ def read_manifest(folder: Path) -> Manifest:
             f"{folder} is no built benchmark: it has no {MANIFEST}.",
             hint="Build one with kgqa-bench build-incomplete.",
         )
-    return _validated(Manifest, _bytes(path), path, None)
+    manifest = _validated(Manifest, _bytes(path), path, None)
+    try:
+        orjson.dumps(manifest.model_dump())
+    except TypeError as problem:  # a number of more than 64 bits, or values nested too deep
+        raise DataError(f"A value cannot be: {problem}.", file=path) from problem
+    return manifest
 
 
 def read_triples(path: Path) -> list[Triple]:

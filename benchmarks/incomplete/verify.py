@@ -165,11 +165,11 @@ def _form_problems(folder: Path, files: PackageFiles) -> list[str]:
     stated = {key: value for key, value in files.manifest.figures.items() if key != "build"}
     if set(stated) != set(measured):
         problems.append(at(MANIFEST, None, "the figures are not those of a built benchmark."))
-        return problems
     for key, value in measured.items():
-        if stated[key] != value:
-            problems.append(at(MANIFEST, None, f"figures: {key} is {stated[key]!r}, but the files give {value!r}."))
-    for name, data in render_files(content, files.manifest.figures).items():
+        if stated.get(key) != value:
+            what = f"figures: {key} is {stated.get(key)!r}, but the files give {value!r}."
+            problems.append(at(MANIFEST, None, what))
+    for name, data in render_files(content, {**measured, "build": dict(content.figures)}).items():
         if name == MANIFEST or not (folder / name).is_file():
             continue  # the manifest's parts and its hashes are checked one by one, missing files are told there
         there = (folder / name).read_bytes()

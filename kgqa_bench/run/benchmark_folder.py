@@ -24,6 +24,9 @@ from kgqa_bench.run.split import SAMPLING_RULE, draw, split_hash
 Named = tuple[str, str, str]
 """Head, relation and tail, as the files write them."""
 
+MOST = 1_000_000_000
+"""No number in a row is greater."""
+
 _REMEDY = "Build it again, or see what is wrong with kgqa-bench verify."
 
 
@@ -60,12 +63,12 @@ class QuestionRow(BaseModel):
     primary: str
     relation: str
     asked: Literal["head", "tail"]
-    rule: int
+    rule: int = Field(ge=0, le=MOST)
     rule_type: RuleType
     rule_subtype: RuleSubtype | Literal[""]
     removed: Named
     grounding: tuple[Named, ...]
-    hops: int
+    hops: int = Field(ge=0, le=MOST)
     twin: TwinStratum | Literal[""]
 
     def item(self) -> Item:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -310,6 +313,49 @@ def test_twins_that_were_removed_too_have_certificates(tmp_path, content, measur
     assert any(
         "are not those of the certificate" in problem for problem in verify_folder(tmp_path / "wrong", measure)
     )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_changed_byte_is_caught(folder, rehash, measure, seed) -> None:
+    """Wherever it is, with hashes that fit, and without any other error."""
+    draw = random.Random(seed)
+    path = folder / draw.choice(sorted(path.name for path in folder.iterdir()))
+    content = bytearray(path.read_bytes())
+    place = draw.randrange(len(content))
+    content[place] = draw.choice([byte for byte in b'0123"\\\n\t ax\xff' if byte != content[place]])
+    path.write_bytes(content)
+    if path.name != "manifest.json":
+        rehash(folder)
+    assert verify_folder(folder, measure) != [], (path.name, place)
+
+
+@pytest.mark.parametrize(
+    "value", [10**30, None, "x", [], {"a": 10**30}, -1, True, "[" * 500 + "]" * 500, 1e308], ids=str
+)
+@pytest.mark.parametrize("place", ["figures", "build", "triples", "settings", "seed", "rule", "hops", "certificate"])
+def test_odd_values_are_told_and_not_stumbled_over(folder, rehash, measure, place, value) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    name = {"certificate": "certificate.jsonl", "rule": "questions.test.jsonl", "hops": "questions.test.jsonl"}.get(
+        place
+    )
+    text = value if isinstance(value, str) and value != "x" else json.dumps(value)
+    if name is not None:
+        lines = lines_of(folder / name)
+        key = "rule" if place == "certificate" else place
+        lines[0] = re.sub(rf'"{key}":\d+', lambda _: f'"{key}":{text}', lines[0])
+        write_lines(folder / name, lines)
+        rehash(folder)
+    else:
+        slot = {
+            "figures": (manifest, "figures"),
+            "build": (manifest["figures"], "build"),
+            "triples": (manifest["figures"], "triples"),
+            "settings": (manifest, "settings"),
+            "seed": (manifest["settings"], "seed"),
+        }[place]
+        slot[0][slot[1]] = "@@"
+        (folder / "manifest.json").write_text(json.dumps(manifest).replace('"@@"', text))
+    assert verify_folder(folder, measure) != []
 
 
 class TestQuestionsInAModelsWords:
