@@ -130,7 +130,7 @@ def mine(
         write_rules(target, rules)
     facts: dict[str, Any] = {
         "kg": kg,
-        "part": part,
+        "part": ",".join(graph.provenance.get("parts", ())) or None,
         "triples": graph.num_triples,
         "entities": graph.num_entities,
         "relations": graph.num_relations,
@@ -226,7 +226,7 @@ def _show(facts: dict[str, Any], rules: list[MinedRule], to_stderr: bool) -> Non
 
     part = f", {facts['part']}" if facts["part"] else ""
     table = Table(title=escape(f"Rules of {facts['kg']}{part}"), title_justify="left")
-    table.add_column("type")
+    table.add_column("type", no_wrap=True)
     for heading in ("rules", "mean head coverage", "mean std confidence", "mean PCA confidence"):
         table.add_column(heading, justify="right")
     for name in facts["types"]:
