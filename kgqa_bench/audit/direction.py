@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from kgqa_bench.graph.memory import MemoryGraph
@@ -58,13 +58,14 @@ class DirectionCheck:
     def __init__(self, graph: MemoryGraph, stated: bool) -> None:
         self.graph = graph
         self.stated = stated
+        self._find = cache(graph.find_entity)
 
     def check(self, question: SetQuestion) -> Direction | None:
         """The direction of a question; None where topic, relation or direction are not known or not in the graph."""
         if question.relation is None or question.asked is None or not question.topics:
             return None
         relation = self.graph.find_relation(question.relation)
-        topic = self.graph.find_entity(question.topics[0])
+        topic = self._find(question.topics[0])
         if relation is None or topic is None:
             return None
         worded = worded_end(question.text, question.topics[0], self._noun(relation))
@@ -76,17 +77,17 @@ class DirectionCheck:
     def _verdict(
         self, question: SetQuestion, topic: int, relation: int, asked: Asked, expected: set[int]
     ) -> DirectionVerdict:
-        ids = [self.graph.find_entity(answer) for answer in question.answer_entities]
+        ids = [self._find(answer) for answer in question.answer_entities]
         gold = {entity for entity in ids if entity is not None}
         strange = len(gold) < len(set(question.answer_entities))
         if gold == expected and not strange:
             return "right"
         if not strange and gold and gold == self._answers(topic, relation, OTHER_END[asked]):
             return "other end of the relation"
-        head = self.graph.find_entity(question.removed[0]) if question.removed is not None else None
+        head = self._find(question.removed[0]) if question.removed is not None else None
         if head is not None and not strange and gold:
             tails = self._answers(head, relation, "tail")
-            primary = self.graph.find_entity(question.primary) if question.primary is not None else None
+            primary = self._find(question.primary) if question.primary is not None else None
             if gold == tails or (primary is not None and gold == (tails - {topic}) | {primary}):
                 return "tails of the removed triple's head"
         if gold < expected and not strange:

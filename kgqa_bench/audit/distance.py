@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +34,7 @@ class SharedGraph:
         from kgqa_bench.graph.whole import to_igraph
 
         self.graph = graph
-        self._known: dict[str, int | None] = {}  # the same names are asked for again and again
+        self._find = cache(graph.find_entity)  # the same names are asked for again and again
         parts = to_igraph(graph, attributes=False).connected_components(mode="weak")
         self._component = np.asarray(parts.membership, np.int64)
 
@@ -47,9 +48,7 @@ class SharedGraph:
     def _ids(self, names: Iterable[str]) -> tuple[list[int], tuple[str, ...]]:
         found, missing = [], []
         for name in names:
-            if name not in self._known:
-                self._known[name] = self.graph.find_entity(name)
-            entity = self._known[name]
+            entity = self._find(name)
             if entity is None:
                 missing.append(name)
             else:
