@@ -38,7 +38,7 @@ from .package import (
     render_files,
 )
 from .reading import HEADER_LINES, Manifest, PackageFiles, at, read_files, read_manifest, shown
-from .verify_questions import question_problems
+from .verify_questions import grounds, question_problems
 
 Measure = Callable[[Graph, Sequence[Rule]], list[MinedRule]]
 
@@ -252,18 +252,3 @@ def _twin_problems(row: Certificate, other: Named, of: dict[Named, tuple[int, Ce
     elif (of[other][1].rule, of[other][1].body) != (row.rule, row.body):
         problems.append(f"rule and body are not those of the certificate of {shown(other)}.")
     return problems
-
-
-def grounds(rule: Rule, head: Named, body: Sequence[Named]) -> bool:
-    """Whether triples are a grounding of a rule: right relations, and every variable one entity throughout."""
-    if len(body) != len(rule.body) or head[1] != rule.head:
-        return False
-    bound = {0: head[0]}
-    if bound.setdefault(1, head[2]) != head[2]:
-        return False
-    return all(
-        triple[1] == atom.relation
-        and bound.setdefault(atom.subject, triple[0]) == triple[0]
-        and bound.setdefault(atom.object, triple[2]) == triple[2]
-        for atom, triple in zip(rule.body, body, strict=True)
-    )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from kgqa_bench.domain import TwinStratum
+from kgqa_bench.errors import DataError
+from kgqa_bench.horn.rule import Rule
 
 from .content import Certificate, Content, Named, QuestionRow
 from .model import SPLITS, Asked, Split
 from .package import questions_file
 from .question_checks import question_problem
 from .reading import at, shown
+from .released import row_split
+from .split import SplitRow, split_rows
 from .wording import question_text
 
 
@@ -21,6 +26,7 @@ class _Facts:
 
     Attributes:
         content: The content.
+        left: The triples of groundings that are in the incomplete graph.
         tails: Tails on the complete graph by (head, relation), for the questions' topics and heads.
         heads: Heads by (relation, tail), likewise.
         back: Relations left in the incomplete graph by (head, tail), for the removed triples' ends turned round.
@@ -29,6 +35,7 @@ class _Facts:
     """
 
     content: Content
+    left: frozenset[Named]
     tails: Mapping[tuple[str, str], set[str]]
     heads: Mapping[tuple[str, str], set[str]]
     back: Mapping[tuple[str, str], set[str]]
@@ -42,7 +49,11 @@ class _Facts:
         tails |= {row.removed[:2]: set() for row in rows}
         heads: dict[tuple[str, str], set[str]] = {(row.relation, row.topic_entities[0]): set() for row in rows}
         back: dict[tuple[str, str], set[str]] = {(row.removed[2], row.removed[0]): set() for row in rows}
+        grounding = {triple for row in rows for triple in row.grounding} - content.removed
+        left = set()
         for head, relation, tail, _confidence in content.complete:
+            if (head, relation, tail) in grounding:
+                left.add((head, relation, tail))
             if (head, relation) in tails:
                 tails[head, relation].add(tail)
             if (relation, tail) in heads:
@@ -51,6 +62,7 @@ class _Facts:
                 back[head, tail].add(relation)
         return cls(
             content,
+            frozenset(left),
             tails,
             heads,
             back,
@@ -100,7 +112,7 @@ def question_problems(content: Content) -> list[str]:
         problems += [at(questions_file(split), line, f"question {row.id}: {what}") for what in found]
     if len({len(row.id) for row in rows}) > 1 or not all(row.id.isascii() and row.id.isdigit() for row in rows):
         problems.append("questions: the ids are not numbers of one width.")
-    elif not problems:  # the split is drawn over all questions, so one wrong question would shift it everywhere
+    elif not problems:  # the split is drawn over all questions: one wrong question may move many
         problems += _split_problems(facts)
     return problems
 
@@ -118,25 +130,20 @@ def _own_problems(row: QuestionRow, facts: _Facts) -> Iterator[str]:
         yield f"the relation {row.relation!r} is not that of {shown(removed)}."
     if removed not in content.removed:
         yield f"the triple {shown(removed)} is not removed."
-    answers = facts.answers(removed[0], removed[1], "tail") if facts.released else facts.answers(
-        topic, row.relation, row.asked
-    )  # fmt: skip
+    if facts.released:
+        answers = facts.answers(removed[0], removed[1], "tail")
+        hard = {answer for answer in answers if (removed[0], removed[1], answer) in content.removed}
+    else:
+        answers = facts.answers(topic, row.relation, row.asked)
+        hard = {answer for answer in answers if _direct(row, answer) in content.removed}
     yield from _set_problems("answer", row.answer, answers)
-    hard = {answer for answer in answers if _direct(row, topic, answer, facts) in content.removed}
     yield from _set_problems("hard_answers", row.hard_answers, hard)
     if not facts.released and row.primary not in row.hard_answers:
         yield f"the primary answer {row.primary!r} is not among the hard answers."
     most = content.settings.get("max_answers")
-    if isinstance(most, int) and len(row.answer) > most:
+    if not facts.released and isinstance(most, int) and len(row.answer) > most:
         yield f"{len(row.answer)} answers are more than max_answers ({most})."
     yield from _derivation_problems(row, facts)
-
-
-def _direct(row: QuestionRow, topic: str, answer: str, facts: _Facts) -> Named:
-    """The triple that would say directly that ``answer`` is one."""
-    if facts.released:
-        return (row.removed[0], row.removed[1], answer)
-    return (topic, row.relation, answer) if row.asked == "tail" else (answer, row.relation, topic)
 
 
 def _set_problems(name: str, stated: Sequence[str], right: set[str]) -> Iterator[str]:
@@ -156,7 +163,11 @@ def _derivation_problems(row: QuestionRow, facts: _Facts) -> Iterator[str]:
     rule = rules[row.rule - 1].rule
     if (row.rule_type, row.rule_subtype) != (rule.type, rule.subtype or ""):
         yield f"rule {row.rule} is of type {rule.type!r} and subtype {rule.subtype or ''!r}."
-    if certificate is None:
+    if facts.released:
+        left = all(triple in facts.left for triple in row.grounding)
+        if not left or not grounds(rule, row.removed, row.grounding):
+            yield f"the grounding is none of rule {row.rule}, or not in the incomplete graph."
+    elif certificate is None:
         yield f"the triple {shown(row.removed)} has no certificate."
     elif (certificate.rule, certificate.body) != (row.rule, row.grounding):
         yield f"rule and grounding are not those of the certificate of {shown(row.removed)}."
@@ -183,19 +194,60 @@ def _text_problems(row: QuestionRow, facts: _Facts) -> Iterator[str]:
 
 
 def _split_problems(facts: _Facts) -> list[str]:
-    """Whether splits share a removed triple, or a topic, relation and direction."""
+    """Questions that are in another split than the draw gives, or share with another split what they must not."""
+    content = facts.content
+    rows = {row.id: row for split in SPLITS for row in content.questions[split]}
+    ordered = [rows[question_id] for question_id in sorted(rows)]
+    drawn: Mapping[str, Split] = {}
+    if facts.released:
+        drawn = dict(zip(sorted(rows), row_split(len(rows)), strict=True))
+    elif content.settings.get("max_share") is None:  # else questions were left out after the draw
+        try:
+            seed = content.settings.get("seed")
+            drawn = split_rows([SplitRow(row.id, _keys(row), row.rule_type) for row in ordered], cast(int, seed))
+        except DataError as problem:
+            return [str(problem)]
     problems: list[str] = []
     first: dict[tuple[str, ...], tuple[Split, str]] = {}
     for split in SPLITS:
-        for line, row in enumerate(facts.content.questions[split], 1):
-            (topic,) = row.topic_entities
-            triples = {row.removed, *(_direct(row, topic, answer, facts) for answer in row.hard_answers)}
-            for key in (*sorted(triples), (topic, row.relation, row.asked, "asked")):
+        for line, row in enumerate(content.questions[split], 1):
+            found = []
+            if drawn.get(row.id, split) != split:
+                found.append(f"the draw has it in {drawn[row.id]}.")
+            for key in () if facts.released else _keys(row):
                 other, other_id = first.setdefault(key, (split, row.id))
                 if other != split:
-                    what = f"question {row.id} shares {', '.join(key[:3])} with question {other_id} of {other}."
-                    problems.append(at(questions_file(split), line, what))
+                    found.append(f"it shares {', '.join(key[:3])} with question {other_id} of {other}.")
+            problems += [at(questions_file(split), line, f"question {row.id}: {what}") for what in found]
     return problems
+
+
+def _keys(row: QuestionRow) -> tuple[tuple[str, ...], ...]:
+    """What no other split may share: what is asked, and the removed triples."""
+    (topic,) = row.topic_entities
+    triples = {row.removed, *(_direct(row, answer) for answer in row.hard_answers)}
+    return ((topic, row.relation, row.asked, "asked"), *sorted(triples))
+
+
+def _direct(row: QuestionRow, answer: str) -> Named:
+    """The triple that says directly that ``answer`` is one."""
+    (topic,) = row.topic_entities
+    return (topic, row.relation, answer) if row.asked == "tail" else (answer, row.relation, topic)
+
+
+def grounds(rule: Rule, head: Named, body: Sequence[Named]) -> bool:
+    """Whether triples are a grounding of a rule: right relations, and every variable one entity throughout."""
+    if len(body) != len(rule.body) or head[1] != rule.head:
+        return False
+    bound = {0: head[0]}
+    if bound.setdefault(1, head[2]) != head[2]:
+        return False
+    return all(
+        triple[1] == atom.relation
+        and bound.setdefault(atom.subject, triple[0]) == triple[0]
+        and bound.setdefault(atom.object, triple[2]) == triple[2]
+        for atom, triple in zip(rule.body, body, strict=True)
+    )
 
 
 def shortest_way(source: str, target: str, triples: Sequence[Named]) -> int:

@@ -15,6 +15,7 @@ from kgqa_bench.benchmarks.incomplete.content import Certificate, Content, Entit
 from kgqa_bench.benchmarks.incomplete.figures import named_graph
 from kgqa_bench.benchmarks.incomplete.labels import entity_labels
 from kgqa_bench.benchmarks.incomplete.package import write_package
+from kgqa_bench.benchmarks.incomplete.split import SplitRow, split_rows
 from kgqa_bench.benchmarks.incomplete.wording import question_text
 from kgqa_bench.domain import Triple
 from kgqa_bench.graph.protocol import Graph
@@ -112,9 +113,6 @@ def measure() -> Callable[[Graph, Sequence[Rule]], list[MinedRule]]:
 def make_content(**changes: Any) -> Content:
     """The hand-made benchmark: two removed triples a family, a question for each."""
 
-    def assign_splits(rows, seed):
-        return {"test": rows[::10], "validation": rows[1::10], "train": [r for i, r in enumerate(rows) if i % 10 > 1]}
-
     triples = sorted({triple for number in range(FAMILIES) for triple in family(number)})
     names = sorted({name for head, _, tail in triples for name in (head, tail)})
     source = named_graph(
@@ -159,7 +157,7 @@ def make_content(**changes: Any) -> Content:
         "complete": complete,
         "removed": removed,
         "rules": rules,
-        "questions": assign_splits(rows, 0),
+        "questions": assign_splits(rows),
         "certificates": certificates,
         "entities": entities,
         "relations": RELATIONS,
@@ -170,6 +168,21 @@ def make_content(**changes: Any) -> Content:
         "figures": {"sampled groundings": len(chosen), "dropped": {"too many answers": 0}},
     }  # fmt: skip
     return Content(**(values | changes))
+
+
+def assign_splits(rows: list[QuestionRow]) -> dict[str, list[QuestionRow]]:
+    drawn = split_rows(
+        [
+            SplitRow(
+                row.id,
+                ((row.topic_entities[0], row.relation, row.asked), row.removed),
+                row.rule_type,
+            )
+            for row in rows
+        ],
+        0,
+    )
+    return {split: [row for row in rows if drawn[row.id] == split] for split in ("train", "validation", "test")}
 
 
 def question(

@@ -109,6 +109,20 @@ def question_moved_to_another_split(folder: Path) -> None:
     write_lines(folder / "questions.train.jsonl", sorted([moved, *lines_of(folder / "questions.train.jsonl")]))
 
 
+def questions_exchanged_between_splits(folder: Path) -> None:
+    """Two of the same rule type, asked end and size, so that no count changes."""
+    there = {name: lines_of(folder / f"questions.{name}.jsonl") for name in ("test", "train")}
+
+    def kind(line: str) -> tuple[Any, ...]:
+        row = orjson.loads(line)
+        return (row["rule"], row["asked"], len(row["answer"]), len(row["hard_answers"]))
+
+    one, other = next((a, b) for a in there["test"] for b in there["train"] if kind(a) == kind(b))
+    for name, old, new in (("test", one, other), ("train", other, one)):
+        lines = [line for line in there[name] if line != old]
+        write_lines(folder / f"questions.{name}.jsonl", sorted([*lines, new]))
+
+
 def question_deleted(folder: Path) -> None:
     write_lines(folder / "questions.train.jsonl", lines_of(folder / "questions.train.jsonl")[1:])
 
@@ -198,6 +212,7 @@ TAMPERINGS: dict[str, tuple[Tamper, str]] = {
     ),
     "question id": (field("questions.train.jsonl", 5, id="0999"), "not in its form"),
     "question in another split": (question_moved_to_another_split, "figures: questions is"),
+    "questions exchanged between splits": (questions_exchanged_between_splits, "the draw has it in"),
     "question deleted": (question_deleted, "figures: questions is"),
     "question repeated": (question_repeated, "the same id"),
     "label map": (two_labels_swapped, "labels.tsv, line "),
