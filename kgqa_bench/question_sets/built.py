@@ -1,4 +1,4 @@
-"""The questions of built benchmarks and of users' own files."""
+"""The questions of built benchmarks, of sets made incomplete to a degree, and of users' own files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ _REMEDY = "Build the benchmark again, or see what is wrong with kgqa-bench verif
 
 
 def built_files(folder: Path) -> dict[str, Path]:
-    """The question files of a built benchmark by split. Empty where the folder is none."""
+    """The question files by split of a folder that this package made. Empty where the folder is none."""
     if not (folder / MANIFEST).is_file():
         return {}
-    files = {split: folder / f"questions.{split}.jsonl" for split in SPLITS}
-    return {split: path for split, path in files.items() if path.is_file()}
+    found = {split_of_built(path): path for path in sorted(folder.glob("questions.*.jsonl"))}
+    return {split: found[split] for split in (*SPLITS, *sorted(found.keys() - set(SPLITS))) if split in found}
+
+
+def split_of_built(path: Path) -> str:
+    """SPLIT of questions.SPLIT.jsonl."""
+    return path.name.removeprefix("questions.").removesuffix(".jsonl")
 
 
 def is_built_row(row: Row) -> bool:
@@ -44,7 +49,7 @@ def read_built_questions(path: Path, split: str) -> Iterator[SetQuestion]:
         yield question
 
 
-def read_own_questions(path: Path) -> Iterator[SetQuestion]:
+def read_own_questions(path: Path, split: str = "questions") -> Iterator[SetQuestion]:
     """The rows of a user's own question file; of a choice question the text of the right option is the answer.
 
     Errors as for ``kgqa_bench.run.question_file.load_file``.
@@ -57,7 +62,7 @@ def read_own_questions(path: Path) -> Iterator[SetQuestion]:
         yield SetQuestion(
             id=question.id,
             text=question.text,
-            split="questions",
+            split=split,
             line=line,
             kind=question.kind,
             topics=question.topic_entities,

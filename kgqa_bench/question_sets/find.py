@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kgqa_bench.errors import ConfigError, DataError, DataNotFoundError
 from kgqa_bench.question_sets.brink import brink_files, brink_graph_files, is_brink_row, read_brink
@@ -14,6 +14,7 @@ from kgqa_bench.question_sets.built import (
     is_built_row,
     read_built_questions,
     read_own_questions,
+    split_of_built,
 )
 from kgqa_bench.question_sets.files import Row, json_rows
 from kgqa_bench.question_sets.metaqa import is_metaqa_file, metaqa_files, metaqa_graph_file, read_metaqa
@@ -79,25 +80,32 @@ def _in_file(path: Path, graph: Callable[[], MemoryGraph] | None) -> QuestionSet
     if path.name.endswith(SUFFIXES):
         first = _first_row(path)
         if is_built_row(first):
-            split = path.name.removeprefix("questions.").removesuffix(".jsonl")
-            return _built(path.parent, {split: path}, graph)
+            return _built(path.parent, {split_of_built(path): path}, graph)
         if has_subgraph(first):
             return _set("subgraphs", [(split_of(path), path)], read_subgraphs, graph)
         if is_brink_row(first):
             return _brink(path.parent, {split_of(path): path}, graph)
         if "kind" in first:
-            return _set("questions", [("questions", path)], lambda file, _split: read_own_questions(file), graph)
+            return _set("questions", [("questions", path)], read_own_questions, graph)
     raise ConfigError(f"{path} is no question set that is known.", hint=f"Known are: {KNOWN}.")
 
 
 def _built(folder: Path, files: Mapping[str, Path], graph: Callable[[], MemoryGraph] | None) -> QuestionSet:
+    first = next((row for path in files.values() for _line, row in json_rows(path)), {})
+    if has_subgraph(first):
+        return _set("subgraphs", files.items(), read_subgraphs, graph)
+    form, reader = ("built", read_built_questions) if is_built_row(first) else ("questions", read_own_questions)
     if graph is not None or not (folder / MANIFEST).is_file():
-        return _set("built", files.items(), read_built_questions, graph)
-    return _set("built", files.items(), read_built_questions, _open(folder, "incomplete"), _open(folder, "complete"))
+        return _set(form, files.items(), reader, graph)
+    if form == "built":
+        seen, complete = (_open(folder, view) for view in ("incomplete", "complete"))
+    else:
+        seen, complete = (_text(folder / f"triples.{view}.tsv") for view in ("incomplete", "complete"))
+    return _set(form, files.items(), reader, seen, complete)
 
 
-def _open(folder: Path, view: str) -> Callable[[], Any]:
-    def load() -> Any:
+def _open(folder: Path, view: str) -> Callable[[], MemoryGraph]:
+    def load() -> MemoryGraph:
         from kgqa_bench.graph.sources.file import open_file
 
         return open_file(folder, {"view": view})
@@ -109,16 +117,16 @@ def _brink(folder: Path, files: Mapping[str, Path], graph: Callable[[], MemoryGr
     pair = brink_graph_files(folder)
     if graph is not None or pair is None:
         return _set("brink", files.items(), read_brink, graph)
+    return _set("brink", files.items(), read_brink, _text(pair[1]), _text(pair[0]))
 
-    def load(path: Path) -> Callable[[], Any]:
-        def read() -> Any:
-            from kgqa_bench.graph.sources.cached import cached_text
 
-            return cached_text(path, "max")
+def _text(path: Path) -> Callable[[], MemoryGraph]:
+    def load() -> MemoryGraph:
+        from kgqa_bench.graph.sources.cached import cached_text
 
-        return read
+        return cached_text(path, "max")
 
-    return _set("brink", files.items(), read_brink, load(pair[1]), load(pair[0]))
+    return load
 
 
 def _metaqa(path: Path, files: Mapping[str, Path], graph: Callable[[], MemoryGraph] | None) -> QuestionSet:
@@ -126,7 +134,7 @@ def _metaqa(path: Path, files: Mapping[str, Path], graph: Callable[[], MemoryGra
     if graph is None and found is not None:
         place = found
 
-        def load() -> Any:
+        def load() -> MemoryGraph:
             from kgqa_bench.graph.sources.cached import cached_metaqa
 
             return cached_metaqa(place)

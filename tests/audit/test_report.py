@@ -257,3 +257,24 @@ def test_most_answers_of_webqsp_dev_simple_are_unreachable(real_data: Path) -> N
     assert report["reach"]["by_hops"] == {"0": 0, "1": 27, "2": 26, "3": 0, "4+": 0, "none": 197}
     assert report["reach"]["not_in_graph"] == {"topic": 4, "some_answer": 206, "every_answer": 193}
     assert report["gold"]["empty"] == 4
+
+
+def test_sets_made_incomplete_to_a_degree(tmp_path: Path) -> None:
+    shared, own = tmp_path / "shared", tmp_path / "own"
+    for folder in (shared, own):
+        folder.mkdir()
+        (folder / "manifest.json").write_text("{}")
+    row = {"id": "1", "kind": "entities", "question": "q", "answer": ["b"], "topic_entities": ["a"]}
+    (shared / "questions.dev.jsonl").write_text(json.dumps(row) + "\n")
+    (shared / "triples.complete.tsv").write_text("a\tr\tb\nb\tr\tc\n")
+    (shared / "triples.incomplete.tsv").write_text("b\tr\tc\n")
+    report = audit_set(find_set(shared), 4)
+    assert (report["form"], report["questions"]["by_split"]) == ("questions", {"dev": 1})
+    assert (report["reach"]["unreachable"], report["graph"]["complete_triples"]) == (1, 2)
+
+    pruned = {"id": "1", "question": "q", "answer": ["b"], "q_entity": ["a"], "graph": [["b", "r", "c"]]}
+    (own / "questions.test.jsonl").write_text(json.dumps(pruned) + "\n")
+    (own / "removed.test.jsonl").write_text(json.dumps({"id": "1", "removed": [["a", "r", "b"]]}) + "\n")
+    report = audit_set(find_set(own), 4)
+    assert (report["form"], report["questions"]["by_split"]) == ("subgraphs", {"test": 1})
+    assert report["reach"]["unreachable"] == 1
