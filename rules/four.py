@@ -15,21 +15,16 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from kgqa_bench.contracts import MiningProgress, MiningSettings
 
 from . import four_close_kernels as close
 from . import four_path_kernels as paths
+from . import memory
+from .four_graph import MOST_CELLS, DoubleGraph, Ids, Ints, scratch_bytes
 from .index import SignedIndex
 from .shapes import BODY, FIRST, HEAD, PCA, SECOND, SHAPE, SUPPORT, THIRD, Shape, Table, empty_table
 from .thresholds import Thresholds
-
-Ints = npt.NDArray[np.int64]
-Ids = npt.NDArray[np.int32]
-
-_MOST_CELLS = 2**22
-"""Most counters of one pass over the doubled paths."""
 
 
 def mine_four(
@@ -51,11 +46,17 @@ def mine_four(
 
     Returns:
         The rules with all counts, sorted by head, shape and relations.
+
+    Raises:
+        ConfigError: There is too little memory; said before anything is counted.
     """
-    graph = _Graph(index)
     thresholds = Thresholds.of(settings)
+    threads = settings.threads or os.cpu_count() or 1
+    graph = DoubleGraph.of(index)
+    least = {head: thresholds.least_support(int(index.facts[head])) for head in heads}
+    memory.require(scratch_bytes(index, least, threads), "rules of four atoms")
     results = [empty_table()]
-    executor = ThreadPoolExecutor(settings.threads or os.cpu_count() or 1)
+    executor = ThreadPoolExecutor(threads)
     try:
         # the largest first, so that no thread is left alone with it at the end
         order = sorted(heads, key=lambda head: -int(index.facts[head]))
@@ -71,41 +72,6 @@ def mine_four(
     table = np.concatenate(results)
     rows: Table = table[np.lexsort(table[:, [THIRD, SECOND, FIRST, SHAPE, HEAD]].T)]
     return rows
-
-
-class _Graph:
-    """What all head relations share: the index and its double edges (see ``four_close_kernels``)."""
-
-    def __init__(self, index: SignedIndex) -> None:
-        self.index = index
-        self.arrays = arrays = index.arrays
-        self.edges = (arrays.near_start, arrays.near_entity, arrays.near_relation)
-        self.onward = paths.onward_edges(arrays)
-        start, to, first, second = close.double_edges(self.edges)
-        keys, pair = np.unique(first.astype(np.int64) * index.num_signed + second, return_inverse=True)
-        pair = pair.astype(np.int32)
-        self.pair_keys = keys
-        self.pair_relations = np.stack(np.divmod(keys, index.num_signed), axis=1)
-        self.num_pairs = len(keys)
-        self.doubles = (start, to, pair)
-        sources = np.repeat(np.arange(index.num_entities, dtype=np.int32), np.diff(start))
-        order = np.argsort(pair, kind="stable")
-        self.instances = (np.searchsorted(pair[order], np.arange(len(keys) + 1)), sources[order], to[order])
-        distinct = np.unique(sources * np.int64(max(len(keys), 1)) + pair)
-        holders, held = np.divmod(distinct, max(len(keys), 1))
-        self.pairs = (np.searchsorted(holders, np.arange(index.num_entities + 1)), held.astype(np.int32))
-
-    def inverse(self, signed: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The relations that lead back."""
-        count = self.index.num_relations
-        return np.where(signed < count, signed + count, signed - count).astype(signed.dtype)
-
-    def facts(self, signed: int) -> tuple[Ids, Ids]:
-        """Sources and targets of a signed relation's facts."""
-        arrays = self.arrays
-        begin, end = arrays.relation_start[signed], arrays.relation_start[signed + 1]
-        starts = arrays.block_start[begin : end + 1]
-        return np.repeat(arrays.block_source[begin:end], np.diff(starts)), arrays.target[starts[0] : starts[-1]]
 
 
 @dataclass(frozen=True)
@@ -159,7 +125,7 @@ class _Side:
 class _Head:
     """One head relation."""
 
-    def __init__(self, graph: _Graph, head: int, shorter: Table, thresholds: Thresholds) -> None:
+    def __init__(self, graph: DoubleGraph, head: int, shorter: Table, thresholds: Thresholds) -> None:
         index = graph.index
         self.graph, self.head, self.thresholds = graph, head, thresholds
         self.parts = _Parts.of(shorter, index.num_signed)
@@ -236,7 +202,7 @@ def _sized(rows: Table, pca: Ints, body: Ints) -> Table:
     return done
 
 
-def _rules(graph: _Graph, number: int, shorter: Table, thresholds: Thresholds) -> Table:
+def _rules(graph: DoubleGraph, number: int, shorter: Table, thresholds: Thresholds) -> Table:
     """All rules of one head relation."""
     head = _Head(graph, number, shorter, thresholds)
     tables = [_paths(head), *_triangles(head), _parallels(head)]
@@ -321,11 +287,10 @@ def _pendants(head: _Head, side: _Side) -> Iterator[Table]:
         support = close.pair_sums(graph.pairs, entities, counts, graph.num_pairs)
         pairs = np.flatnonzero(support >= head.least)
         shape = Shape.PENDANT_Y if side.flipped else Shape.PENDANT_X
-        rows, most_pca, most_body = head.candidates(shape, (relation, *graph.pair_relations[pairs].T), support[pairs])
+        rows, most_pca, most_body = head.candidates(shape, (relation, *graph.relations_of(pairs).T), support[pairs])
         if len(rows) == 0:
             continue
-        key = rows[:, SECOND] * graph.index.num_signed + rows[:, THIRD]
-        pairs = np.searchsorted(graph.pair_keys, key)
+        pairs = graph.pairs_of(rows[:, SECOND : THIRD + 1])
         xs, ys = graph.facts(relation)
         known = head.known[xs if head.subject else ys]
         near = ys if side.flipped else xs
@@ -343,14 +308,14 @@ def _doubled(head: _Head, side: _Side) -> Iterator[Table]:
     relations, place_right, *_ = side.ends
     entities, counts = np.unique(side.xs, return_counts=True)
     frequent = np.flatnonzero(close.pair_sums(graph.pairs, entities, counts, graph.num_pairs) >= head.least)
-    size = max(_MOST_CELLS // max(len(relations), 1), 1)
+    size = max(MOST_CELLS // max(len(relations), 1), 1)
     for begin in range(0, len(frequent), size):
         pairs = frequent[begin : begin + size]
         place, _ = _places(pairs, graph.num_pairs)
         near, far, support = close.two_step_supports(
             graph.doubles, graph.edges, side.xs, side.ys, place, len(pairs), place_right, len(relations), head.least
         ).T
-        doubles, step = graph.pair_relations[pairs[near]], relations[far].astype(np.int64)
+        doubles, step = graph.relations_of(pairs[near]), relations[far].astype(np.int64)
         if side.flipped:
             back = np.sort(graph.inverse(doubles), axis=1)
             rows, most_pca, most_body = head.candidates(Shape.DOUBLED_Y, (step, *back.T), support)
@@ -358,9 +323,8 @@ def _doubled(head: _Head, side: _Side) -> Iterator[Table]:
         else:
             rows, most_pca, most_body = head.candidates(Shape.DOUBLED_X, (*doubles.T, graph.inverse(step)), support)
             doubles, step = rows[:, FIRST : SECOND + 1], graph.inverse(rows[:, THIRD])
-        numbers = np.searchsorted(graph.pair_keys, doubles @ (graph.index.num_signed, 1))
         counted = close.double_path_sizes(
-            graph.arrays, graph.instances, numbers, graph.inverse(step), head.known, head.subject != side.flipped,
-            most_pca, most_body,
+            graph.arrays, graph.instances, graph.pairs_of(doubles), graph.inverse(step), head.known,
+            head.subject != side.flipped, most_pca, most_body,
         )  # fmt: skip
         yield _sized(rows, *counted)

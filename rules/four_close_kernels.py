@@ -17,37 +17,36 @@ from .four_path_kernels import block_of, first_edge
 
 
 @njit
-def double_edges(edges):
-    """Every double edge, by (entity, neighbour, first relation, second relation).
-
-    Returns:
-        Where each entity's begin, the neighbours, the smaller and the larger relations.
-    """
-    edge_start, neighbour, relation = edges
-    num_entities = len(edge_start) - 1
-    start = np.zeros(num_entities + 1, np.int64)
-    total = 0
-    for entity in range(num_entities):
+def double_edge_starts(edges):
+    """Where each entity's double edges begin."""
+    edge_start, neighbour, _relation = edges
+    start = np.zeros(len(edge_start), np.int64)
+    for entity in range(len(edge_start) - 1):
+        start[entity + 1] = start[entity]
         for edge in range(edge_start[entity], edge_start[entity + 1]):
             other = edge + 1
             while other < edge_start[entity + 1] and neighbour[other] == neighbour[edge]:
-                total += 1
+                start[entity + 1] += 1
                 other += 1
-        start[entity + 1] = total
+    return start
+
+
+@njit
+def double_edges(edges, total):
+    """Every double edge, by (entity, neighbour, first relation): neighbours, smaller and larger relations."""
+    edge_start, neighbour, relation = edges
     to = np.empty(total, np.int32)
     first = np.empty(total, np.int32)
     second = np.empty(total, np.int32)
     at = 0
-    for entity in range(num_entities):
+    for entity in range(len(edge_start) - 1):
         for edge in range(edge_start[entity], edge_start[entity + 1]):
             other = edge + 1
             while other < edge_start[entity + 1] and neighbour[other] == neighbour[edge]:
-                to[at] = neighbour[edge]
-                first[at] = relation[edge]
-                second[at] = relation[other]
+                to[at], first[at], second[at] = neighbour[edge], relation[edge], relation[other]
                 at += 1
                 other += 1
-    return start, to, first, second
+    return to, first, second
 
 
 @njit
@@ -87,7 +86,7 @@ def _common(near, near_begin, near_end, far, far_begin, far_end, ranges):
         step = 1
         while low + step < far_end and far[low + step] < wanted:
             step *= 2
-        low = first_edge(far, low, min(low + step + 1, far_end), wanted)
+        low = first_edge(far, low, min(low + step, far_end), wanted)
         if low < far_end and far[low] == wanted:
             last = low + 1
             while last < far_end and far[last] == wanted:
