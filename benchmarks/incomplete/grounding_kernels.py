@@ -1,5 +1,6 @@
 """The compiled search for the body of a rule that goes with one head triple."""
 
+# mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
 from typing import Any

@@ -63,8 +63,8 @@ def make_drafts(
 
 def answers_of(graph: MemoryGraph, ask: Ask) -> tuple[int, ...]:
     """All answers that the graph's triples give directly, ascending."""
-    direction = "out" if ask.asked == "tail" else "in"
-    return tuple(sorted(graph.neighbours(ask.topic, direction, ask.relation).entities.tolist()))
+    near = graph.neighbours(ask.topic, "out" if ask.asked == "tail" else "in", ask.relation)
+    return tuple(sorted(near.entities.tolist()))
 
 
 def hops_of(grounding: Grounding) -> int:
