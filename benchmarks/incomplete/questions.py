@@ -10,7 +10,7 @@ from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.horn.rule import MinedRule, Rule
 
 from .drawing import drawn_evenly
-from .model import Ask, Asked, Draft, Fact, Grounding
+from .model import Ask, Draft, Fact, Grounding
 
 
 @dataclass(frozen=True)
@@ -37,18 +37,15 @@ def make_drafts(
         graph: The complete graph.
         kept: The kept groundings in the order of removal; the first of a question is its primary one.
         removed: All removed triples.
-        seed: Seeds the draw of the topics: head or tail with equal chance.
+        seed: Seeds the draw of the topics, see ``ask_of``.
         max_answers: Most answers of a question; None takes any.
     """
-    chance = random.Random(f"{seed}|topics")
     drafts: list[Draft] = []
     asks: set[Ask] = set()
     too_many = 0
     for grounding in kept:
-        head, relation, tail = grounding.head
-        asked: Asked = "tail" if chance.random() < 0.5 else "head"
-        topic, primary = (head, tail) if asked == "tail" else (tail, head)
-        ask = Ask(topic, relation, asked)
+        ask = ask_of(grounding.head, seed)
+        primary = grounding.head.tail if ask.asked == "tail" else grounding.head.head
         if ask in asks:
             continue
         asks.add(ask)
@@ -59,6 +56,14 @@ def make_drafts(
         hard = tuple(answer for answer in answers if ask.triple(answer) in removed)
         drafts.append(Draft(ask, grounding, primary, answers, hard, hops_of(grounding)))
     return Drafts(drafts, len(kept) - len(asks), too_many)
+
+
+def ask_of(fact: Fact, seed: int) -> Ask:
+    """What is asked of a removed triple: its head or its tail with equal chance, drawn by the seed and the triple."""
+    head, relation, tail = fact
+    if random.Random(f"{seed}|topic|{head} {relation} {tail}").random() < 0.5:
+        return Ask(head, relation, "tail")
+    return Ask(tail, relation, "head")
 
 
 def answers_of(graph: MemoryGraph, ask: Ask) -> tuple[int, ...]:

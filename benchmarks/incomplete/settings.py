@@ -17,7 +17,7 @@ class BuildSettings(MiningSettings):
     appendix A.2).
     """
 
-    name: str = Field(default="incomplete", min_length=1, description="The benchmark's name in its files.")
+    name: str = Field(default="", description="The benchmark's name in its files. Default: KG-incomplete.")
     kg: str = Field(default="", description="The graph's name in its files.")
     mode: Literal["corrected", "released"] = Field(
         default="corrected",
@@ -35,8 +35,27 @@ class BuildSettings(MiningSettings):
         default=None, ge=1, description="Most questions, drawn evenly over the rule types; none takes all."
     )
     max_answers: int = Field(default=100, ge=1, description="Questions with more answers are left out, and counted.")
+    removal: Literal["rules", "random", "shortest-path"] = Field(
+        default="rules",
+        description="`rules`: triples that a rule restores; `random`: any triples; `shortest-path`: of each "
+        "disrupted question one triple of a shortest path from topic to answer. The last two certify nothing.",
+    )
     rate: float = Field(
-        default=1.0, gt=0, le=1, description="Share of the removable triples that is removed; nested by seed."
+        default=1.0,
+        gt=0,
+        le=1,
+        description="Share that is removed, of the removable triples, of all triples, or of the questions disrupted; "
+        "nested by seed: what a lower rate removes, a higher one does too.",
+    )
+    questions: Path | None = Field(
+        default=None,
+        description="With removal `random` or `shortest-path`: a question set; none for the rules' questions.",
+    )
+    hops: int = Field(
+        default=4,
+        ge=1,
+        le=32,
+        description="With removal `random` or `shortest-path`: a question is answerable if an answer is so near.",
     )
     twins: Literal["mark", "keep", "remove"] = Field(
         default="mark",
@@ -57,8 +76,7 @@ class BuildSettings(MiningSettings):
         default=None,
         gt=0,
         le=1,
-        description="Most questions of a split that one entity may be the primary answer of, as a share of the split; "
-        "none leaves them as they are.",
+        description="Most questions of a split with the same primary answer, as a share of it; none for no limit.",
     )
 
 

@@ -17,12 +17,15 @@ from kgqa_bench.cli import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     EXIT_USAGE,
+    audit,
+    build_incomplete,
     doctor,
     info,
     list_plugins,
     mine,
     run,
     validate,
+    verify,
 )
 from kgqa_bench.errors import KgqaBenchError, ModelError, StorageError
 
@@ -36,6 +39,9 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("mine")(mine.mine)
+app.command("build-incomplete")(build_incomplete.build_incomplete)
+app.command("verify")(verify.verify)
+app.command("audit")(audit.audit)
 app.command("list")(list_plugins.list_plugins)
 app.command("info")(info.info)
 app.command("validate")(validate.validate)

@@ -1,0 +1,199 @@
+"""From a graph to a benchmark folder: rules, groundings, removal, questions, splits, words, files."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from kgqa_bench import registry
+from kgqa_bench.contracts import Builder, Miner, MiningProgress, MiningSettings
+from kgqa_bench.errors import ConfigError, DataError, DataNotFoundError
+from kgqa_bench.graph.memory import MemoryGraph
+from kgqa_bench.graph.protocol import Graph
+from kgqa_bench.horn.rule import MinedRule
+
+from .content import Content
+from .degrees import Degree
+from .labels import entity_labels
+from .making import Made, corrected, released
+from .naming import Names, certificate_rows, question_rows
+from .package import require_free, write_package
+from .questions import draw_rules
+from .settings import BuildSettings, default_settings
+from .wording import question_text
+
+_UNRECORDED = {"threads", "rules", "base_url", "questions"}  # paths and addresses, and what changes no result
+
+
+class IncompleteBuilder(Builder):
+    """incomplete: questions whose direct triple is removed from a graph while what implies it stays."""
+
+    Settings = BuildSettings
+
+    @classmethod
+    def defaults(cls, kg: str) -> dict[str, Any]:
+        """The paper's length and sizes for a graph."""
+        return default_settings(kg)
+
+    def check(self, out: Path) -> None:
+        """See ``Builder.check``."""
+        settings: BuildSettings = self.settings
+        require_free(out)
+        for path in (settings.rules, settings.questions):
+            if path is not None and not path.exists():
+                raise DataNotFoundError(f"There is no file {path}.", hint="Check the path.")
+        if settings.questions is not None and settings.removal == "rules":
+            raise ConfigError(
+                "Questions of another set have no rules to remove triples by.",
+                hint="Give --removal random or --removal shortest-path.",
+            )
+        if settings.wording == "llm" and settings.model is None:
+            raise ConfigError("--wording llm needs a model.", hint="Give --model NAME.")
+        if settings.wording == "template" and settings.model is not None:
+            raise ConfigError("--model words questions only with --wording llm.")
+        if settings.mode == "released" and (settings.twins == "remove" or settings.rate < 1):
+            raise ConfigError(
+                "The released procedure removes no twins and has no rates.", hint="Leave --mode out, or the others."
+            )
+
+    def build(self, graph: Graph, out: Path, progress: MiningProgress | None = None) -> dict[str, Any]:
+        """See ``Builder.build``."""
+        if not isinstance(graph, MemoryGraph):
+            raise ConfigError("Benchmarks are built from graphs in memory.", hint="Download the graph.")
+        self.check(out)
+        settings: BuildSettings = self.settings
+        if settings.removal == "rules":
+            return write_package(self.content(graph, progress or _silent), out)
+        return self._degraded(graph, out, progress or _silent)
+
+    def verify(self, folder: Path) -> list[str]:
+        """See ``Builder.verify``."""
+        from .verify import verify_folder
+
+        return verify_folder(folder)
+
+    def content(self, graph: MemoryGraph, progress: MiningProgress) -> Content:
+        """Everything that the folder will hold."""
+        settings: BuildSettings = self.settings
+        names = Names(graph, entity_labels(graph, settings.labels, settings.seed))  # refused before the mining
+        every, source = self._rules(graph, progress)
+        rules = draw_rules(every, settings.max_rules, settings.seed)
+        make = released if settings.mode == "released" else corrected
+        made = make(graph, rules, settings, progress)
+        if not made.drafts:
+            raise DataError(
+                f"{len(rules)} rules give no question.",
+                hint="Take lower thresholds, a higher --rate or --max-answers, or a larger graph.",
+            )
+        words = self._words(names, made, progress)
+        recorded = settings.model_dump(mode="json", exclude=_UNRECORDED)
+        return Content(
+            name=self._name,
+            kg=settings.kg,
+            source_fingerprint=graph.fingerprint,
+            complete=names.triples(),
+            removed=frozenset(map(names.fact, made.certificates)),
+            rules=rules,
+            questions=question_rows(made.drafts, rules, names),
+            certificates=certificate_rows(made.certificates, rules, names),
+            entities=names.entities(),
+            relations=names.relation_labels(),
+            settings={**recorded, **source},
+            figures={"rules found": len(every), **made.figures, **words},
+        )
+
+    @property
+    def _name(self) -> str:
+        settings: BuildSettings = self.settings
+        return settings.name or f"{settings.kg or 'graph'}-incomplete"
+
+    def _rules(self, graph: MemoryGraph, progress: MiningProgress) -> tuple[list[MinedRule], dict[str, Any]]:
+        """The rules with their counts on the graph, and where they are from."""
+        settings: BuildSettings = self.settings
+        options = settings.model_dump(include=set(MiningSettings.model_fields))
+        miner: Miner = registry.create("miners", settings.miner, options)
+        if settings.rules is None:
+            rules = miner.mine(graph, progress)
+            if not rules:
+                raise DataError(
+                    "The graph has no rule within the thresholds.",
+                    hint="Lower --min-head-coverage, --min-std-confidence, --min-pca-confidence or --min-head-size.",
+                )
+            return rules, {}
+        from kgqa_bench.horn.rule_files import read_rules
+
+        rules = miner.measure(graph, read_rules(settings.rules).rules)
+        unsupported = [mined.rule for mined in rules if mined.support == 0]
+        if unsupported:
+            raise DataError(
+                f"{len(unsupported)} rules have no support in this graph, first of all {unsupported[0]}.",
+                file=settings.rules,
+                hint="Give the rules of this graph and part.",
+            )
+        return rules, {"rules_sha256": hashlib.sha256(settings.rules.read_bytes()).hexdigest()}
+
+    def _words(self, names: Names, made: Made, progress: MiningProgress) -> dict[str, Any]:
+        """Word every question; returns what was counted."""
+        settings: BuildSettings = self.settings
+        if settings.wording == "template" or settings.model is None:
+            for draft in made.drafts:
+                ask, graph = draft.ask, names.graph
+                label = graph.relation_label(ask.relation)
+                draft.text = question_text(names.relation(ask.relation), ask.asked, names.entity(ask.topic), label)
+            return {}
+        from kgqa_bench.storage import data_folder
+
+        from .llm_wording import WordingRequest, open_gateway, word_questions
+
+        requests = [
+            WordingRequest(
+                str(number),
+                names.relation(draft.ask.relation),
+                names.graph.relation_label(draft.ask.relation),
+                draft.ask.asked,
+                names.entity(draft.ask.topic),
+                tuple(map(names.entity, draft.answers)),
+            )
+            for number, draft in enumerate(made.drafts)
+        ]
+        gateway = open_gateway(settings.model, settings.base_url, data_folder(), settings.seed)
+        worded, counts = word_questions(requests, gateway, progress)
+        for draft, text in zip(made.drafts, worded, strict=True):
+            draft.text = text.text
+        return {"wording": counts}
+
+    def _degraded(self, graph: MemoryGraph, out: Path, progress: MiningProgress) -> dict[str, Any]:
+        """A question set over a graph from which triples are removed without regard to rules."""
+        settings: BuildSettings = self.settings
+        from kgqa_bench.question_sets.find import find_set
+
+        from .degraded_set import degrade_each, degrade_shared
+
+        degree = Degree(
+            removal="random" if settings.removal == "random" else "shortest-path",
+            rate=settings.rate,
+            seed=settings.seed,
+            hops=settings.hops,
+        )
+        if settings.questions is not None:
+            found = find_set(settings.questions, lambda: graph)
+            first = next(iter(found.rows()), None)
+            if first is not None and first.triples is not None:
+                return degrade_each(found.rows, degree, out, name=self._name, kg=settings.kg, progress=progress)
+            return degrade_shared(graph, found.rows, degree, out, name=self._name, kg=settings.kg, progress=progress)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+            made = Path(folder) / "built"
+            write_package(self.content(graph, progress), made)
+            found = find_set(made)
+            complete = found.complete or found.seen
+            if complete is None:
+                raise DataError("The questions have no graph.", file=made)
+            return degrade_shared(
+                complete(), found.rows, degree, out, name=self._name, kg=settings.kg, progress=progress
+            )
+
+
+def _silent(stage: str, done: int, total: int) -> None:
+    """No progress is shown."""
