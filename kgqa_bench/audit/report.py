@@ -108,7 +108,7 @@ class _Counts:
         """The size of a question's own graph."""
         triples = set(question.triples or ())
         self.own["triples"].append(len(triples))
-        self.own["entities"].append(len({end for triple in triples for end in (triple[0], triple[2])}))
+        self.own["entities"].append(len({triple[0] for triple in triples} | {triple[2] for triple in triples}))
 
     def reach(self, question: SetQuestion, reach: Reach) -> None:
         """Where a question's topics and answers lie."""

@@ -91,7 +91,10 @@ def _triples(rows: Any) -> tuple[Named, ...]:
         raise ValueError("The graph must be a list of triples.")
     triples = []
     for row in rows:
-        if not (isinstance(row, list) and len(row) == 3 and all(isinstance(name, str) for name in row)):
+        if type(row) is not list or len(row) != 3:
             raise ValueError("A triple of the graph must be three texts.")
-        triples.append((row[0], row[1], row[2]))
+        head, relation, tail = row
+        if not (type(head) is str and type(relation) is str and type(tail) is str):
+            raise ValueError("A triple of the graph must be three texts.")
+        triples.append((head, relation, tail))
     return tuple(triples)
