@@ -1,8 +1,8 @@
 """The published procedure of GR-Agent's benchmark, with its defects, for comparison.
 
-Released pipeline of BRINK (arXiv 2508.08344), as its code has it: all groundings whose head is needed by
-another are dropped, the split is drawn over rows, and answers are the tails of the removed triple's head whichever end
-is asked for.
+Released pipeline of BRINK (arXiv 2508.08344), as its code has it: all groundings whose head is needed by another are
+dropped, the split is drawn over rows, and answers are the tails of the removed triple's head whichever end is asked
+for.
 """
 
 from __future__ import annotations
