@@ -43,7 +43,7 @@ def built_folder(kg: str, data: Path | None) -> Path:
 
     source: GraphSource = registry.create("graphs", kg)
     graph = source.load(data)
-    settings = {**default_settings(kg), "name": f"{kg}-incomplete", "kg": kg, "seed": 0}
+    settings = {**default_settings(kg), "kg": kg, "seed": 0}
     words = hashlib.sha256(SENTENCES.read_bytes()).hexdigest()
     parts = {"code": code_hash(_CODE), "words": words, "graph": graph.fingerprint, "settings": settings}
     key = hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

@@ -19,6 +19,9 @@ from .released import row_split
 from .split import SplitRow, split_rows
 from .wording import question_text
 
+LEFT_OUT = ("questions with too many answers", "questions not drawn")
+"""What the figures of a build call the questions that it left out."""
+
 
 @dataclass(frozen=True)
 class _Facts:
@@ -77,6 +80,13 @@ class _Facts:
     @property
     def released(self) -> bool:
         return self.content.settings.get("mode") == "released"
+
+    @property
+    def left_out(self) -> bool:
+        """Whether questions were left out after the draw of splits, so that it cannot be done again."""
+        if self.content.settings.get("max_share") is not None:
+            return True
+        return self.released and any(self.content.figures.get(name) for name in LEFT_OUT)
 
     def answers(self, entity: str, relation: str, asked: Asked) -> set[str]:
         """All answers on the complete graph."""
@@ -199,9 +209,11 @@ def _split_problems(facts: _Facts) -> list[str]:
     rows = {row.id: row for split in SPLITS for row in content.questions[split]}
     ordered = [rows[question_id] for question_id in sorted(rows)]
     drawn: Mapping[str, Split] = {}
-    if facts.released:
+    if facts.left_out:
+        pass  # the draw was over questions that are not there
+    elif facts.released:
         drawn = dict(zip(sorted(rows), row_split(len(rows)), strict=True))
-    elif content.settings.get("max_share") is None:  # else questions were left out after the draw
+    else:
         try:
             seed = content.settings.get("seed")
             drawn = split_rows([SplitRow(row.id, _keys(row), row.rule_type) for row in ordered], cast(int, seed))

@@ -55,7 +55,7 @@ def test_it_is_built_once(builds, data, content) -> None:
     assert len(loaded[0].items) == len(content.questions["test"])
     assert (whole.num_triples, whole.num_triples - graph.num_triples) == (len(content.complete), len(content.removed))
     _fingerprint, settings = builds[0]
-    assert (settings["seed"], settings["kg"], settings["name"]) == (0, "family", "family-incomplete")
+    assert (settings["seed"], settings["kg"], settings["max_length"]) == (0, "family", 3)
 
 
 def test_its_graph_is_the_one_it_implies(data) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import random
 import re
@@ -13,7 +14,9 @@ from typing import Any
 import orjson
 import pytest
 
+from kgqa_bench.benchmarks.incomplete.model import SPLITS
 from kgqa_bench.benchmarks.incomplete.package import write_package
+from kgqa_bench.benchmarks.incomplete.released import row_split
 from kgqa_bench.benchmarks.incomplete.verify import verify_folder
 
 Tamper = Callable[[Path], None]
@@ -400,3 +403,44 @@ class TestQuestionsInAModelsWords:
         assert len(problems) == 1
         assert problem in problems[0]
         assert problems[0].startswith("questions.test.jsonl, line 1")
+
+
+class TestReleasedMode:
+    """It is held to the published procedure: the tails of the removed triple's head, a split of rows."""
+
+    @pytest.fixture
+    def released(self, tmp_path: Path, content) -> Path:
+        rows = sorted(itertools.chain(*content.questions.values()), key=lambda row: row.id)
+        changed = []
+        for row in rows:
+            head, relation, _tail = row.removed
+            tails = sorted(triple.tail for triple in content.complete if triple[:2] == (head, relation))
+            hard = [tail for tail in tails if (head, relation, tail) in content.removed]
+            changed.append(row.model_copy(update={"answer": tuple(tails), "hard_answers": tuple(hard)}))
+        splits = row_split(len(rows))
+        questions = {
+            split: [row for row, its in zip(changed, splits, strict=True) if its == split] for split in SPLITS
+        }  # fmt: skip
+        settings = {**content.settings, "mode": "released"}
+        write_package(dataclasses.replace(content, settings=settings, questions=questions), tmp_path / "released")
+        return tmp_path / "released"
+
+    def test_its_defects_are_no_tampering(self, released, measure) -> None:
+        rows = [orjson.loads(line) for line in lines_of(released / "questions.train.jsonl")]
+        assert any(row["primary"] not in row["answer"] for row in rows)
+        assert verify_folder(released, measure) == []
+
+    @pytest.mark.parametrize(
+        "what",
+        ["gold answer added", "hard flag added", "topic", "question", "grounding", "question in another split",
+         "questions exchanged between splits", "removed triple put back", "certificate's body", "rule subtype"],
+    )  # fmt: skip
+    def test_tampering_is_caught(self, released, rehash, measure, what) -> None:
+        TAMPERINGS[what][0](released)
+        rehash(released)
+        assert verify_folder(released, measure) != []
+
+    def test_corrected_answers_are_not_the_procedures(self, tmp_path, content, measure) -> None:
+        settings = {**content.settings, "mode": "released"}
+        write_package(dataclasses.replace(content, settings=settings), tmp_path / "other")
+        assert any("answer is not what" in problem for problem in verify_folder(tmp_path / "other", measure))
