@@ -200,7 +200,10 @@ class _Counts:
 
 
 def _defects(report: dict[str, Any]) -> dict[str, int]:
-    """Questions with what no sound set has, by what it is. Twins, commas and equal answers are not defects."""
+    """Questions with what no sound set has, by what it is; sharing is summed over the pairs of splits.
+
+    Twins, commas and equal sets of answers are not defects.
+    """
     leaks = {kind: sum(pair["rows"] for pair in pairs.values()) for kind, pairs in report["leakage"].items()}
     return {
         "direction_errors": report["direction"]["wrong"],
