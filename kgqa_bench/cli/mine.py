@@ -93,7 +93,6 @@ def mine(
     from kgqa_bench.errors import DataError
     from kgqa_bench.graph.open_parts import open_kg
     from kgqa_bench.horn.rule_files import check_relation_names, rule_table, write_rules
-    from kgqa_bench.run.config import parse_settings
     from kgqa_bench.storage import data_folder
 
     target = _target(kg, out, json_output)
@@ -106,7 +105,11 @@ def mine(
         "threads": threads,
         "jar": jar,
     }
-    settings = parse_settings(further or []) | {name: value for name, value in chosen.items() if value is not None}
+    settings: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    if further:
+        from kgqa_bench.run.config import parse_settings
+
+        settings = parse_settings(further) | settings
     _miner(miner, settings)  # before a large graph is read
     started = perf_counter()
     graph = open_kg(kg, part, data_folder(data), {} if people is None else {"people": people})

@@ -201,3 +201,22 @@ def test_an_endpoint_is_not_mined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_parts, "open_graph", lambda name, data, settings: object())
     with pytest.raises(ConfigError, match="over the network"):
         open_parts.open_kg("sparql:https://example.org/sparql", None, None)
+
+
+def test_further_settings_of_the_miner(cli, fake, graph: str) -> None:
+    assert cli("mine", "--kg", graph, "--set", "min_head_size=12", "--out", "-").code == 0
+    assert fake.asked[0].min_head_size == 12
+    done = cli("mine", "--kg", graph, "--set", "max_memory=8g", "--out", "-")
+    assert (done.code, done.out) == (2, "")
+    assert "max_memory" in done.err
+
+
+@pytest.mark.data
+def test_family(cli, real_data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "family.tsv"
+    done = cli("mine", "--kg", "family", "--part", "all", "--data", str(real_data), "--out", str(out), "--json")
+    facts = json.loads(done.out)
+    assert (facts["part"], facts["triples"], facts["rules"]) == ("facts,train,valid,test", 28_356, 273)
+    found = {mined.rule: mined for mined in read_rules(out).measured or ()}
+    expected = read_rules(real_data / "amie" / "family_all_maxad3.tsv").measured or []
+    assert found == {mined.rule: mined for mined in expected}
