@@ -75,18 +75,19 @@ def test_small_head_relations_and_no_rules() -> None:
 
 
 def test_thresholds_are_the_decimals_written() -> None:
-    """0.1 × 1,270 is 127 facts, not a float a little above it; 0.3 of support 3 lets ten body pairs pass."""
-    thresholds = Thresholds.of(MiningSettings(min_head_coverage=0.1, min_std_confidence=0.3, min_pca_confidence=0.0))
-    assert [thresholds.least_support(size) for size in (100, 101, 1270, 30)] == [10, 11, 127, 3]
+    """0.07 × 100 is 7 facts, though the floats give a little more; 0.3 and support 3 let ten body pairs pass."""
+    thresholds = Thresholds.of(MiningSettings(min_head_coverage=0.07, min_std_confidence=0.3, min_pca_confidence=0.0))
+    assert [thresholds.least_support(size) for size in (100, 101, 1270, 1)] == [7, 8, 89, 1]
+    assert 0.07 * 100 > 7
     assert thresholds.most_body([3, 4, 300]).tolist() == [10, 13, 1000]
     assert thresholds.most_pca([3]).tolist() == [NO_LIMIT]
 
 
 def test_support_exactly_at_the_threshold_is_enough() -> None:
-    rows = [(f"x{n}", "head", f"y{n}") for n in range(70)] + [(f"x{n}", "body", f"y{n}") for n in range(7)]
-    mined = NativeMiner(MiningSettings(min_head_size=70, max_length=2)).mine(_graph(rows))
-    assert [(str(m.rule), m.support) for m in mined] == [("?a body ?b => ?a head ?b", 7)]
-    assert NativeMiner(MiningSettings(min_head_size=70, max_length=2)).mine(_graph(rows[:-1])) == []
+    rows = [(f"x{n}", "head", f"y{n}") for n in range(100)] + [(f"x{n}", "body", f"y{n}") for n in range(7)]
+    native = NativeMiner(MiningSettings(min_head_coverage=0.07, max_length=2))
+    assert [(str(m.rule), m.support) for m in native.mine(_graph(rows))] == [("?a body ?b => ?a head ?b", 7)]
+    assert native.mine(_graph(rows[:-1])) == []
 
 
 def test_too_little_memory_is_said_before_anything_is_mined(monkeypatch: pytest.MonkeyPatch) -> None:
