@@ -16,7 +16,7 @@ from .degrees import part_of
 from .groundings import Grounder
 from .model import SPLITS, Draft, Fact, Grounding
 from .questions import ask_of, draw_questions, make_drafts
-from .released import cross_filtered, released_drafts
+from .released import cross_filtered, first_groundings, released_drafts
 from .removal import certified_removal
 from .settings import BuildSettings
 from .split import SplitRow, draft_keys, split_rows
@@ -45,15 +45,17 @@ def corrected(
 ) -> Made:
     """Drawn groundings, certified removal, one question for each thing asked, splits that share nothing.
 
-    Only triples that a question is made of are removed: the draw of questions comes first, then the rate.
+    Only triples that a question is made of are removed: the draw of questions comes first, then the rate. Self-loops
+    stay, since a question about one would name its answer.
     """
     rules = [each.rule for each in mined]
     seed = settings.seed
     progress(_STAGE, 0, len(rules))
     sampled = Grounder(graph).sample(rules, settings.groundings, seed)
     progress(_STAGE, len(rules), len(rules))
+    askable = [grounding for grounding in sampled if grounding.head.head != grounding.head.tail]
     reverse = partial(twins_of, graph)
-    removal = certified_removal(sampled, seed, twins=reverse if settings.twins == "remove" else None)
+    removal = certified_removal(askable, seed, twins=reverse if settings.twins == "remove" else None)
     every = make_drafts(graph, removal.kept, frozenset(), seed, settings.max_answers)
     asks = {draft.ask for draft in draw_questions(every.drafts, rules, settings.max_questions, seed)}
     kept = [grounding for grounding in removal.kept if ask_of(grounding.head, seed) in asks]
@@ -65,9 +67,9 @@ def corrected(
                 certificates.setdefault(twin, grounding)
     drafts = make_drafts(graph, kept, certificates.keys(), seed).drafts
     _draw_splits(drafts, rules, seed)
-    figures = {
+    figures: dict[str, Any] = {
         "groundings": len(sampled),
-        "groundings dropped": dict(removal.dropped),
+        "groundings dropped": {"head is a self-loop": len(sampled) - len(askable)} | dict(removal.dropped),
         "questions with too many answers": every.too_many_answers,
         "questions not drawn": len(every.drafts) - len(asks),
         "removed triples merged into another's question": len(kept) - len(drafts),
@@ -81,7 +83,7 @@ def released(
     """The published procedure, see ``released``."""
     rules = [each.rule for each in mined]
     progress(_STAGE, 0, len(rules))
-    sampled = Grounder(graph).first(rules, settings.groundings)
+    sampled = first_groundings(graph, rules, settings.groundings)
     progress(_STAGE, len(rules), len(rules))
     rows = cross_filtered(sampled)
     certificates: dict[Fact, Grounding] = {}

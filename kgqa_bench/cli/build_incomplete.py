@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -163,6 +164,7 @@ def build_incomplete(
     name = registry.normalise(kg) if registry.normalise(kg) in registry.names("graphs") else Path(kg).stem
     target = user_path(out) if out is not None else Path(f"{name}-incomplete")
     given: dict[str, Any] = {
+        "kg": name,
         "min_head_coverage": min_head_coverage,
         "min_std_confidence": min_std_confidence,
         "min_pca_confidence": min_pca_confidence,
@@ -205,34 +207,37 @@ def build_incomplete(
         _show(target, figures)
 
 
-def _show(target: Path, figures: Any) -> None:
+# what the table shows of the figures; the data card has all of them
+_SHOWN = ("rules", "triples", "questions", "questions by twin", "questions by hops", "build")
+
+
+def _show(target: Path, figures: Mapping[str, Any]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     console = Console()
     table = Table(title=escape(target.name), title_justify="left", show_header=False)
-    for key, value in _rows(figures):
-        table.add_row(escape(key), escape(value))
+    shown = {key: figures[key] for key in _SHOWN if key in figures} or figures
+    for key, value in _rows(shown):
+        table.add_row(escape(key.removeprefix("build: ")), escape(value))
     console.print(table)
-    console.print(
-        escape(f"folder {target}; check it with: kgqa-bench verify {target}"), soft_wrap=True, highlight=False
-    )
+    console.print(escape(f"folder {target}"), soft_wrap=True, highlight=False)
 
 
-def _rows(figures: Any, prefix: str = "") -> list[tuple[str, str]]:
-    """Nested figures as rows, at most two levels deep."""
+def _rows(figures: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Nested figures as rows: a mapping of plain values in one row, others below their name."""
     rows = []
     for key, value in figures.items():
         name = f"{prefix}{key}"
         if not isinstance(value, dict):
-            rows.append((name, f"{value:,}" if isinstance(value, int) else str(value)))
-        elif all(isinstance(part, int | float | str | None) for part in value.values()):
-            parts = (
-                f"{part} {number:,}" if isinstance(number, int) else f"{part} {number}"
-                for part, number in value.items()
-            )
-            rows.append((name, ", ".join(parts)))
+            rows.append((name, _text(value)))
+        elif not any(isinstance(part, dict) for part in value.values()):
+            rows.append((name, ", ".join(f"{part} {_text(number)}" for part, number in value.items())))
         else:
             rows += _rows(value, f"{name}: ")
     return rows
+
+
+def _text(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
