@@ -214,7 +214,7 @@ def degrade_each(
             cut = own.cut(question, degree)
             if cut is not None:
                 cuts[_key(question)] = triples[cut]
-            _tell(progress, "shortest paths", total, total)
+            _tell(progress, "shortest paths", total, total + 1)  # how many there are is not known yet
         disrupted = _drawn(cuts, degree, counts)
     source = hashlib.sha256()
     with set_folder(out) as files:
