@@ -17,7 +17,7 @@ from kgqa_bench import __version__
 from kgqa_bench.run.assemble import code_hash
 
 CHECKOUT = Path(__file__).parent.parent
-BUILT_FROM = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "kgqa_bench", "methods", "benchmarks")
+BUILT_FROM = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "kgqa_bench", "methods", "benchmarks", "rules")
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,8 @@ def test_it_holds_every_source_and_data_file(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if name.startswith("kgqa_bench/")}
     expected = set()
-    for folder, package in (("kgqa_bench", ""), ("methods", "kgqa_bench/"), ("benchmarks", "kgqa_bench/")):
+    for folder in ("kgqa_bench", "methods", "benchmarks", "rules"):
+        package = "" if folder == "kgqa_bench" else "kgqa_bench/"
         files = (path for path in (CHECKOUT / folder).rglob("*") if path.is_file())
         expected |= {f"{package}{file.relative_to(CHECKOUT).as_posix()}" for file in files if file.suffix != ".pyc"}
     assert names == expected
