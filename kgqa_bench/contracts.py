@@ -240,8 +240,13 @@ class Builder(Plugin):
         """
 
     @abstractmethod
-    def build(self, graph: Graph, out: Path, progress: MiningProgress | None = None) -> Mapping[str, Any]:
+    def build(self, graph: Graph | None, out: Path, progress: MiningProgress | None = None) -> Mapping[str, Any]:
         """Write the folder ``out``, whole or not at all, and return the figures of its manifest.
+
+        Args:
+            graph: The complete graph; None where the settings name questions that have one.
+            out: The folder to make.
+            progress: Told how far it is.
 
         Raises:
             ConfigError: A setting is wrong, or ``out`` is in use.

@@ -15,7 +15,7 @@ from kgqa_bench.graph.protocol import Graph
 from kgqa_bench.horn.rule import MinedRule
 
 from .content import Content
-from .degrees import Degree
+from .degrees import Degree, Removal
 from .labels import entity_labels
 from .making import Made, corrected, released
 from .naming import Names, certificate_rows, question_rows
@@ -58,15 +58,23 @@ class IncompleteBuilder(Builder):
                 "The released procedure removes no twins and has no rates.", hint="Leave --mode out, or the others."
             )
 
-    def build(self, graph: Graph, out: Path, progress: MiningProgress | None = None) -> dict[str, Any]:
+    def build(self, graph: Graph | None, out: Path, progress: MiningProgress | None = None) -> dict[str, Any]:
         """See ``Builder.build``."""
-        if not isinstance(graph, MemoryGraph):
-            raise ConfigError("Benchmarks are built from graphs in memory.", hint="Download the graph.")
         self.check(out)
         settings: BuildSettings = self.settings
+        if settings.questions is not None:
+            return self._degraded(settings.questions, graph, out, progress)
+        if not isinstance(graph, MemoryGraph):
+            raise ConfigError("Benchmarks are built from graphs in memory.", hint="Download the graph.")
         if settings.removal == "rules":
             return write_package(self.content(graph, progress or _silent), out)
-        return self._degraded(graph, out, progress or _silent)
+        # the questions are the same at every rate
+        whole = type(self)(settings.model_copy(update={"removal": "rules", "rate": 1.0}))
+        content = whole.content(graph, progress or _silent)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+            made = Path(folder) / "built"
+            write_package(content, made)
+            return self._degraded(made, None, out, progress)
 
     def verify(self, folder: Path) -> list[str]:
         """See ``Builder.verify``."""
@@ -164,35 +172,27 @@ class IncompleteBuilder(Builder):
             draft.text = text.text
         return {"wording": counts}
 
-    def _degraded(self, graph: MemoryGraph, out: Path, progress: MiningProgress) -> dict[str, Any]:
+    def _degraded(
+        self, questions: Path, graph: Graph | None, out: Path, progress: MiningProgress | None
+    ) -> dict[str, Any]:
         """A question set over a graph from which triples are removed without regard to rules."""
-        settings: BuildSettings = self.settings
         from kgqa_bench.question_sets.find import find_set
 
         from .degraded_set import degrade_each, degrade_shared
 
-        degree = Degree(
-            removal="random" if settings.removal == "random" else "shortest-path",
-            rate=settings.rate,
-            seed=settings.seed,
-            hops=settings.hops,
-        )
-        if settings.questions is not None:
-            found = find_set(settings.questions, lambda: graph)
-            first = next(iter(found.rows()), None)
-            if first is not None and first.triples is not None:
-                return degrade_each(found.rows, degree, out, name=self._name, kg=settings.kg, progress=progress)
-            return degrade_shared(graph, found.rows, degree, out, name=self._name, kg=settings.kg, progress=progress)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
-            made = Path(folder) / "built"
-            write_package(self.content(graph, progress), made)
-            found = find_set(made)
-            complete = found.complete or found.seen
-            if complete is None:
-                raise DataError("The questions have no graph.", file=made)
-            return degrade_shared(
-                complete(), found.rows, degree, out, name=self._name, kg=settings.kg, progress=progress
-            )
+        settings: BuildSettings = self.settings
+        removal: Removal = "random" if settings.removal == "random" else "shortest-path"
+        degree = Degree(removal=removal, rate=settings.rate, seed=settings.seed, hops=settings.hops)
+        names = {"name": self._name, "kg": settings.kg}
+        found = find_set(questions)
+        first = next(iter(found.rows()), None)
+        if first is not None and first.triples is not None:
+            return degrade_each(found.rows, degree, out, **names, progress=progress)
+        lies_beside = found.complete or found.seen
+        shared = graph if graph is not None else lies_beside() if lies_beside is not None else None
+        if not isinstance(shared, MemoryGraph):
+            raise ConfigError(f"The questions in {questions} have no graph.", hint="Give --kg NAME or --kg FILE.")
+        return degrade_shared(shared, found.rows, degree, out, **names, progress=progress)
 
 
 def _silent(stage: str, done: int, total: int) -> None:

@@ -16,9 +16,12 @@ _GRAPH, _RULES, _REMOVAL, _QUESTIONS, _OUTPUT = "Graph", "Rules", "Removal", "Qu
 
 def build_incomplete(
     kg: Annotated[
-        str,
-        typer.Option(help="family, fb15k237, another graph, or a graph file or folder.", rich_help_panel=_GRAPH),
-    ],
+        str | None,
+        typer.Option(
+            help="family, fb15k237, another graph, or a graph file or folder. Only --questions may do without.",
+            rich_help_panel=_GRAPH,
+        ),
+    ] = None,
     part: Annotated[
         str | None,
         typer.Option(
@@ -158,10 +161,13 @@ def build_incomplete(
     """
     from kgqa_bench import registry
     from kgqa_bench.cli.stage_progress import stage_progress
+    from kgqa_bench.errors import ConfigError
     from kgqa_bench.graph.open_parts import open_kg
     from kgqa_bench.storage import data_folder, user_path
 
-    name = registry.normalise(kg) if registry.normalise(kg) in registry.names("graphs") else Path(kg).stem
+    if kg is None and questions is None:
+        raise ConfigError("There is no graph to build from.", hint="Give --kg NAME or --kg FILE.")
+    name = _name(kg or str(questions))
     target = user_path(out) if out is not None else Path(f"{name}-incomplete")
     given: dict[str, Any] = {
         "kg": name,
@@ -196,7 +202,7 @@ def build_incomplete(
     builder: Builder = registry.create("builders", "incomplete", {**defaults, **chosen})
     builder.check(target)  # before a large graph is read
     source: dict[str, Any] = {} if people is None else {"people": people}
-    graph = open_kg(kg, part, data_folder(data), source)
+    graph = open_kg(kg, part, data_folder(data), source) if kg is not None else None
     with stage_progress() as progress:
         figures = builder.build(graph, target, progress)
     if json_output:
@@ -205,6 +211,14 @@ def build_incomplete(
         print(orjson.dumps({"out": str(target), **figures}, option=orjson.OPT_INDENT_2).decode())
     else:
         _show(target, figures)
+
+
+def _name(kg: str) -> str:
+    """A registered graph's name, or that of a file or folder without its ending."""
+    from kgqa_bench import registry
+
+    name = registry.normalise(kg)
+    return name if name in registry.names("graphs") else Path(kg).resolve().name.partition(".")[0]
 
 
 # what the table shows of the figures; the data card has all of them
@@ -218,7 +232,7 @@ def _show(target: Path, figures: Mapping[str, Any]) -> None:
 
     console = Console()
     table = Table(title=escape(target.name), title_justify="left", show_header=False)
-    shown = {key: figures[key] for key in _SHOWN if key in figures} or figures
+    shown = {key: figures[key] for key in _SHOWN} if "rules" in figures else figures
     for key, value in _rows(shown):
         table.add_row(escape(key.removeprefix("build: ")), escape(value))
     console.print(table)
