@@ -24,6 +24,14 @@ def run(
     graph: Annotated[
         str | None, typer.Option(help="Graph, or a graph file. Default: the benchmark's.", rich_help_panel=_QUESTIONS)
     ] = None,
+    setting: Annotated[
+        str | None,
+        typer.Option(
+            help="Of a benchmark over an incomplete graph: incomplete, complete, or both, one run each. "
+            "Default: incomplete.",
+            rich_help_panel=_QUESTIONS,
+        ),
+    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -118,6 +126,8 @@ def run(
         "set": parse_settings(settings or []),
     }
     runs = _configs(config, variant, flags)
+    if setting is not None:
+        runs = _views(runs, setting)
     if dry_run:
         _show_plans(runs, json_output)
     else:
@@ -143,6 +153,33 @@ def _configs(file: Path | None, variants: list[str] | None, flags: dict[str, Any
             merged["out"] = Path(merged["out"]) / name
         where = f"{file}{f', variant {name}' if name else ''}" if file else "the command line"
         configs[name] = make_config(merged, where=where)
+    return configs
+
+
+VIEWS = ("incomplete", "complete")
+
+
+def _views(runs: dict[str, RunConfig], setting: str) -> dict[str, RunConfig]:
+    """The runs on the graph without the removed triples, with them, or on both."""
+    from kgqa_bench import registry
+    from kgqa_bench.errors import ConfigError
+    from kgqa_bench.run.config import make_config
+
+    if setting not in (*VIEWS, "both"):
+        raise ConfigError(
+            f"--setting {setting}: there is no such setting.", hint="Give incomplete, complete or both."
+        )
+    views = VIEWS if setting == "both" else (setting,)
+    configs = {}
+    for name, config in runs.items():
+        if not registry.load("methods", config.method).uses_graph:
+            raise ConfigError(f"{config.method} uses no graph, so --setting would change nothing.")
+        for view in views:
+            values = config.model_dump() | {"set": {**config.set, "graph.view": view}}
+            if setting == "both" and config.out is not None:
+                values["out"] = config.out / view
+            variant = "-".join(filter(None, (name, view if setting == "both" else "")))
+            configs[variant] = make_config(values)
     return configs
 
 

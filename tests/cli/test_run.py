@@ -102,3 +102,24 @@ def test_a_dry_run_tells_what_would_be_asked(run, tmp_path: Path) -> None:
     assert (facts["questions"], facts["repeats"], facts["calls"]) == ("4", "3", "60 to 60")
     assert facts["first question"] == "[b]Number 0?"
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_benchmark_over_an_incomplete_graph_runs_on_both_graphs(cli, tmp_path: Path) -> None:
+    words = ("run", "--method", "retrieval-only", "--benchmark", "family-mini", "--limit", "3")
+    code, out, _ = cli(*words, "--setting", "both", "--out", str(tmp_path), "--json")
+    assert code == 0
+    assert list(json.loads(out)) == ["incomplete", "complete"]
+    views = {
+        view: json.loads((tmp_path / view / "run.json").read_text())["graph"]["triples"]
+        for view in ("incomplete", "complete")
+    }
+    assert views["incomplete"] < views["complete"]
+    code, out, _ = cli(*words, "--setting", "complete", "--out", str(tmp_path / "one"), "--json")
+    assert json.loads((tmp_path / "one" / "run.json").read_text())["graph"]["triples"] == views["complete"]
+
+
+def test_settings_that_change_nothing_are_refused(cli) -> None:
+    code, _, err = cli("run", "--method", "zero-shot", "--benchmark", "family-mini", "--setting", "both")
+    assert (code, "zero-shot uses no graph" in err) == (2, True)
+    code, _, err = cli("run", "--method", "dog", "--benchmark", "family-mini", "--setting", "half")
+    assert (code, "incomplete, complete or both" in err) == (2, True)
