@@ -19,9 +19,10 @@ from .degrees import Degree, Removal
 from .labels import entity_labels
 from .making import Made, corrected, released
 from .naming import Names, certificate_rows, question_rows
-from .package import require_free, write_package
+from .package import write_package
 from .questions import draw_rules
 from .settings import BuildSettings, default_settings
+from .whole_folder import require_free
 from .wording import question_text
 
 _UNRECORDED = {"threads", "rules", "base_url", "questions"}  # paths and addresses, and what changes no result

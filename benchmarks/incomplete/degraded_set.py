@@ -3,14 +3,15 @@
 Over one graph that all questions share: ``triples.complete.tsv``, ``triples.incomplete.tsv``,
 ``triples.removed.tsv``, and ``questions.SPLIT.jsonl`` as ``kgqa_bench.run.question_file`` reads them. Where every
 question has a graph of its own: ``questions.SPLIT.jsonl`` in RoG's columns with the graphs pruned, and
-``removed.SPLIT.jsonl``. With both ``manifest.json``: settings, figures and the SHA-256 of all other files.
+``removed.SPLIT.jsonl``. With both ``manifest.json``: settings, the names of the splits, figures, and the SHA-256 of
+all other files. ``verify_degraded`` makes the set again from what is in the files.
 """
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,7 +25,8 @@ from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.question_sets.model import SetQuestion
 
 from .degrees import Degree, Links, Named, drawn_questions, is_drawn, least_hops, path_triple, random_triples
-from .set_files import COMPLETE, INCOMPLETE, REMOVED, check_field, set_folder, split_file
+from .package import COMPLETE, INCOMPLETE, REMOVED
+from .set_files import Files, check_field, set_folder, split_file
 
 Cut = TypeVar("Cut")
 Rows = Callable[[], Iterable[SetQuestion]]
@@ -116,8 +118,30 @@ def degrade_shared(
             topic and answer are joined; a name has a tab or a line end.
         StorageError: The disk is full, or the folder cannot be written; nothing is left behind.
     """
+    with set_folder(out) as files:
+        return write_shared(graph, rows, degree, files, name=name, kg=kg, progress=progress)
+
+
+def write_shared(
+    graph: MemoryGraph,
+    rows: Rows,
+    degree: Degree,
+    files: Files,
+    *,
+    name: str,
+    kg: str,
+    progress: MiningProgress | None = None,
+) -> dict[str, Any]:
+    """What ``degrade_shared`` writes."""
     heads, relations, tails, confidences = graph.columns()
     links = Links.of(heads, tails, graph.num_entities)
+    joined = np.diff(links.start) > 0
+
+    def find(name: str) -> int | None:
+        """An entity of the triples; others are not in the files."""
+        entity = graph.find_entity(name)
+        return entity if entity is not None and joined[entity] else None
+
     entities = [check_field(entity) for entity in graph.store.entity_names]
     labels = [check_field(graph.relation_name(relation)) for relation in range(graph.num_relations)]
     # ids follow the sorted names, so this is sorted by name
@@ -125,11 +149,9 @@ def degrade_shared(
         (entities[head], labels[relation], entities[tail])
         for head, relation, tail in zip(heads.tolist(), relations.tolist(), tails.tolist(), strict=True)
     ]
-    questions = list(_checked(rows()))
-    asked = [
-        _Asked(links, _known(question.topics, graph.find_entity), _known(_answers(question), graph.find_entity))
-        for question in questions
-    ]
+    splits: dict[str, str] = {}
+    questions = list(_checked(rows(), splits))
+    asked = [_Asked(links, _known(question.topics, find), _known(_answers(question), find)) for question in questions]
     counts = _Counts(degree)
     disrupted: dict[str, int] = {}
     if degree.removal == "random":
@@ -151,26 +173,27 @@ def degrade_shared(
         "\t".join((*triple, repr(confidence)) if weighted else triple) + "\n"
         for triple, confidence in zip(triples, confidences.tolist(), strict=True)
     ]
-    with set_folder(out) as files:
-        files.write(COMPLETE, "".join(lines).encode())
-        for file, removed in ((INCOMPLETE, False), (REMOVED, True)):
-            files.write(file, "".join(lines[at] for at in range(len(lines)) if gone[at] == removed).encode())
-        for at, (question, each) in enumerate(zip(questions, asked, strict=True)):
-            meta = {"answerable": counts.add(each, gone)}
-            if degree.removal == "shortest-path":
-                meta["disrupted"] = _key(question) in disrupted
-            row = {
-                "id": question.id,
-                "question": question.text,
-                "kind": "entities",
-                "topic_entities": question.topics,
-                "answer": _answers(question),
-                "meta": meta,
-            }
-            files.write(split_file("questions", question.split), orjson.dumps(row) + b"\n")
-            _tell(progress, "reachability", at + 1, len(questions))
-        figures = counts.figures()
-        files.finish(_facts(name, kg, graph.fingerprint, degree, figures))
+    files.write(COMPLETE, "".join(lines).encode())
+    for file, removed in ((INCOMPLETE, False), (REMOVED, True)):
+        files.write(file, "".join(lines[at] for at in range(len(lines)) if gone[at] == removed).encode())
+    for at, (question, each) in enumerate(zip(questions, asked, strict=True)):
+        meta = {"answerable": counts.add(each, gone)}
+        if degree.removal == "shortest-path":
+            meta["disrupted"] = _key(question) in disrupted
+        row = {
+            "id": question.id,
+            "question": question.text,
+            "kind": "entities",
+            "topic_entities": question.topics,
+            "answer": _answers(question),
+            "meta": meta,
+        }
+        files.write(split_file("questions", question.split), orjson.dumps(row) + b"\n")
+        _tell(progress, "reachability", at + 1, len(questions))
+    figures = counts.figures()
+    used = bool(joined.all()) and len(np.unique(relations)) == graph.num_relations
+    source = graph.fingerprint if used else _fingerprint(triples, confidences)
+    files.finish(_facts(name, kg, source, degree, splits, figures))
     return figures
 
 
@@ -203,12 +226,27 @@ def degrade_each(
         DataError: As for ``degrade_shared``, or a question has no graph.
         StorageError: The disk is full, or the folder cannot be written; nothing is left behind.
     """
+    with set_folder(out) as files:
+        return write_each(rows, degree, files, name=name, kg=kg, progress=progress)
+
+
+def write_each(
+    rows: Rows,
+    degree: Degree,
+    files: Files,
+    *,
+    name: str,
+    kg: str,
+    progress: MiningProgress | None = None,
+) -> dict[str, Any]:
+    """What ``degrade_each`` writes."""
     counts = _Counts(degree)
     disrupted: dict[str, Named] = {}
+    splits: dict[str, str] = {}
     total = 0
     if degree.removal == "shortest-path":
         cuts: dict[str, Named] = {}
-        for question in _checked(rows()):
+        for question in _checked(rows(), splits):
             total += 1
             own, triples = _own(question)
             cut = own.cut(question, degree)
@@ -217,35 +255,35 @@ def degrade_each(
             _tell(progress, "shortest paths", total, total + 1)  # how many there are is not known yet
         disrupted = _drawn(cuts, degree, counts)
     source = hashlib.sha256()
-    with set_folder(out) as files:
-        for question in _checked(rows()):
-            own, triples = _own(question)
-            if degree.removal == "random":
-                removed = {triple for triple in triples if is_drawn(triple, degree.rate, degree.seed)}
-            else:
-                removed = {disrupted[_key(question)]} if _key(question) in disrupted else set()
-            gone = np.array([triple in removed for triple in triples] or [False])
-            counts.triples += len(triples)
-            counts.removed += len(removed)
-            row = {
-                "id": question.id,
-                "question": question.text,
-                "answer": question.answers,
-                "q_entity": question.topics,
-                "a_entity": question.answer_entities,
-                "graph": [triple for triple in question.triples or () if triple not in removed],
-            }
-            files.write(split_file("questions", question.split), orjson.dumps(row) + b"\n")
-            lost = {"id": question.id, "answerable": counts.add(own, gone), "removed": sorted(removed)}
-            files.write(split_file("removed", question.split), orjson.dumps(lost) + b"\n")
-            source.update(orjson.dumps((question.split, question.id, question.triples)))
-            _tell(progress, "graphs", counts.questions, max(total, counts.questions))
-        figures = counts.figures()
-        files.finish(_facts(name, kg, source.hexdigest(), degree, figures))
+    for question in _checked(rows(), splits):
+        own, triples = _own(question)
+        if degree.removal == "random":
+            removed = {triple for triple in triples if is_drawn(triple, degree.rate, degree.seed)}
+        else:
+            removed = {disrupted[_key(question)]} if _key(question) in disrupted else set()
+        gone = np.array([triple in removed for triple in triples] or [False])
+        counts.triples += len(triples)
+        counts.removed += len(removed)
+        row = {
+            "id": question.id,
+            "question": question.text,
+            "answer": question.answers,
+            "q_entity": question.topics,
+            "a_entity": question.answer_entities,
+            "graph": [triple for triple in question.triples or () if triple not in removed],
+        }
+        files.write(split_file("questions", question.split), orjson.dumps(row) + b"\n")
+        lost = {"id": question.id, "answerable": counts.add(own, gone), "removed": sorted(removed)}
+        files.write(split_file("removed", question.split), orjson.dumps(lost) + b"\n")
+        source.update(orjson.dumps((question.split, question.id, triples)))
+        _tell(progress, "graphs", counts.questions, max(total, counts.questions))
+    figures = counts.figures()
+    files.finish(_facts(name, kg, source.hexdigest(), degree, splits, figures))
     return figures
 
 
-def _checked(rows: Iterable[SetQuestion]) -> Iterator[SetQuestion]:
+def _checked(rows: Iterable[SetQuestion], splits: dict[str, str]) -> Iterator[SetQuestion]:
+    """The questions, none of which is wrong; ``splits`` gets their splits by the file for their questions."""
     seen: set[str] = set()
     for question in rows:
         if question.kind != "entities":
@@ -253,6 +291,10 @@ def _checked(rows: Iterable[SetQuestion]) -> Iterator[SetQuestion]:
         if _key(question) in seen:
             raise DataError(f"The id {question.id!r} is twice in the split {question.split!r}.", line=question.line)
         seen.add(_key(question))
+        other = splits.setdefault(split_file("questions", question.split), question.split)
+        if other != question.split:
+            what = f"The splits {other!r} and {question.split!r} would have one file."
+            raise DataError(what, line=question.line, hint="Rename one of them.")
         yield question
     if not seen:
         raise DataError("There is no question.", hint="Check the file given by --questions.")
@@ -297,9 +339,25 @@ def _drawn(cuts: dict[str, Cut], degree: Degree, counts: _Counts) -> dict[str, C
     return {key: cut for key, cut in cuts.items() if key in drawn}
 
 
-def _facts(name: str, kg: str, source: str, degree: Degree, figures: dict[str, Any]) -> dict[str, Any]:
-    settings = degree.model_dump(mode="json")
-    return {"name": name, "kg": kg, "source_fingerprint": source, "settings": settings, "figures": figures}
+def _fingerprint(triples: Sequence[Named], confidences: npt.NDArray[np.float64]) -> str:
+    """That of the graph without entities and relations that are in no triple: those are in no file."""
+    from kgqa_bench.graph.build import build_graph
+
+    heads, relations, tails = zip(*triples, strict=True)
+    return build_graph(heads, relations, tails, confidences, source="the triples").fingerprint
+
+
+def _facts(
+    name: str, kg: str, source: str, degree: Degree, splits: Mapping[str, str], figures: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "kg": kg,
+        "source_fingerprint": source,
+        "settings": degree.model_dump(mode="json"),
+        "splits": list(splits.values()),
+        "figures": dict(figures),
+    }
 
 
 def _tell(progress: MiningProgress | None, stage: str, done: int, total: int) -> None:

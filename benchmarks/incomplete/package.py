@@ -20,9 +20,6 @@ In the tables, tabs and line ends within a field are escaped as in JSON, with a 
 from __future__ import annotations
 
 import hashlib
-import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -31,13 +28,14 @@ import orjson
 from pydantic import BaseModel
 
 from kgqa_bench.domain import Triple
-from kgqa_bench.errors import ConfigError, DataError, StorageError
+from kgqa_bench.errors import DataError
 from kgqa_bench.horn.rule_files import rule_table
 
 from .card import render_card
 from .content import Content
 from .figures import measured_figures
 from .model import SPLITS, Split
+from .whole_folder import require_free, whole_folder
 
 FORMAT = 1
 COMPLETE, INCOMPLETE, REMOVED = "triples.complete.tsv", "triples.incomplete.tsv", "triples.removed.tsv"
@@ -59,26 +57,8 @@ FILES = (
 """All files but the manifest."""
 
 
-def require_free(out: Path) -> None:
-    """ConfigError where ``out`` is a file, or a folder that is not empty; StorageError where it cannot be made."""
-    try:
-        if out.is_dir() and not out.is_symlink():
-            used = next(iter(sorted(path.name for path in out.iterdir())), None)
-            if used is not None:
-                raise ConfigError(f"{out} is in use: it holds {used}.", hint="Choose another --out, or remove it.")
-        elif out.exists() or out.is_symlink():
-            raise ConfigError(f"{out} is in use: it is no folder.", hint="Choose another --out.")
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise _cannot_write(out, problem) from problem
-    if not os.access(out.parent, os.W_OK | os.X_OK):
-        raise StorageError(f"Cannot write into {out.parent}: no permission.", hint="Choose another --out.")
-
-
 def write_package(content: Content, out: Path) -> dict[str, Any]:
     """Write the folder ``out`` and return the figures of its manifest.
-
-    It is built in a hidden folder beside ``out`` and renamed when all of it is on the disk.
 
     Raises:
         ConfigError: ``out`` is in use.
@@ -89,26 +69,9 @@ def write_package(content: Content, out: Path) -> dict[str, Any]:
     check_labels(content)
     figures = {**measured_figures(content), "build": dict(content.figures)}
     files = render_files(content, figures)
-    temporary: Path | None = None
-    try:
-        temporary = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
+    with whole_folder(out) as folder:
         for name, data in files.items():
-            with (temporary / name).open("wb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-        temporary.chmod(0o755)
-        _sync_folder(temporary)
-        if out.is_dir():
-            out.rmdir()  # it was empty; a folder that has been filled since is refused here
-        temporary.rename(out)
-        temporary = None
-        _sync_folder(out.parent)
-    except OSError as problem:
-        raise _cannot_write(out, problem) from problem
-    finally:
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
+            (folder / name).write_bytes(data)
     return figures
 
 
@@ -193,19 +156,3 @@ _ESCAPED = str.maketrans(_ESCAPES)
 def escape_field(text: str) -> str:
     """A field of a table of labels, with tabs and line ends escaped."""
     return text.translate(_ESCAPED)
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name == "nt":  # a folder cannot be opened there
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _cannot_write(out: Path, problem: OSError) -> StorageError:
-    return StorageError(
-        f"Cannot write {out}: {problem.strerror or problem}.", hint="Free some space or choose another --out."
-    )

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 import re
-import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import orjson
 
-from kgqa_bench.errors import DataError, StorageError
+from kgqa_bench.errors import DataError
 
-from .package import require_free
+from .package import CARD, FORMAT, MANIFEST
+from .whole_folder import whole_folder
 
-FORMAT = 1
-COMPLETE, INCOMPLETE, REMOVED = "triples.complete.tsv", "triples.incomplete.tsv", "triples.removed.tsv"
-MANIFEST, CARD = "manifest.json", "README.md"
+
+class Files(Protocol):
+    """Where the files of a set go, row by row."""
+
+    def write(self, name: str, data: bytes) -> None:
+        """Append whole lines to a file."""
+        ...
+
+    def finish(self, facts: Mapping[str, Any]) -> None:
+        """Last of all the card and the manifest, which is ``facts`` and the hashes of all other files."""
+        ...
 
 
 class SetFiles:
@@ -28,66 +34,33 @@ class SetFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._open = contextlib.ExitStack()
         self._streams: dict[str, BinaryIO] = {}
         self._hashes: dict[str, Any] = {}
 
     def write(self, name: str, data: bytes) -> None:
-        """Append to a file."""
+        """See ``Files.write``."""
         if name not in self._streams:
-            self._streams[name] = (self._folder / name).open("wb")
+            self._streams[name] = self._open.enter_context((self._folder / name).open("wb"))
             self._hashes[name] = hashlib.sha256()
         self._streams[name].write(data)
         self._hashes[name].update(data)
 
     def finish(self, facts: Mapping[str, Any]) -> None:
-        """Write the card and, with the hashes of all other files, the manifest."""
-        self.write(
-            CARD, _card(facts, sorted(name for name in self._streams if name.startswith("questions."))).encode()
-        )
-        files = {name: digest.hexdigest() for name, digest in sorted(self._hashes.items())}
-        manifest = {"format": FORMAT, **facts, "files": files}
-        self.write(MANIFEST, orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
+        """See ``Files.finish``."""
+        self.write(CARD, render_card(facts, self._streams).encode())
+        self.write(MANIFEST, render_manifest(facts, {name: sha.hexdigest() for name, sha in self._hashes.items()}))
 
     def close(self) -> None:
-        """Close all files, their content on the disk."""
-        for stream in self._streams.values():
-            if not stream.closed:
-                with stream:
-                    stream.flush()
-                    os.fsync(stream.fileno())
+        """Close all files."""
+        self._open.close()
 
 
 @contextlib.contextmanager
 def set_folder(out: Path) -> Iterator[SetFiles]:
-    """The files of a new folder ``out``: filled in a hidden folder beside it, renamed when the block ends well.
-
-    Raises:
-        ConfigError: ``out`` is in use.
-        StorageError: The disk is full, or the folder cannot be written; nothing is left behind.
-    """
-    require_free(out)
-    temporary: Path | None = None
-    files: SetFiles | None = None
-    try:
-        temporary = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
-        files = SetFiles(temporary)
+    """The files of a new folder ``out``. Errors as for ``whole_folder``."""
+    with whole_folder(out) as folder, contextlib.closing(SetFiles(folder)) as files:
         yield files
-        files.close()
-        temporary.chmod(0o755)
-        if out.is_dir():
-            out.rmdir()  # it was empty; a folder that has been filled since is refused here
-        temporary.rename(out)
-        temporary = None
-    except OSError as problem:
-        raise StorageError(
-            f"Cannot write {out}: {problem.strerror or problem}.", hint="Free some space or choose another --out."
-        ) from problem
-    finally:
-        if temporary is not None:
-            if files is not None:
-                with contextlib.suppress(OSError):  # what a full disk could not take is thrown away with the rest
-                    files.close()
-            shutil.rmtree(temporary, ignore_errors=True)
 
 
 def split_file(kind: str, split: str) -> str:
@@ -102,7 +75,14 @@ def check_field(text: str) -> str:
     return text
 
 
-def _card(facts: Mapping[str, Any], questions: list[str]) -> str:
+def render_manifest(facts: Mapping[str, Any], hashes: Mapping[str, str]) -> bytes:
+    """manifest.json."""
+    manifest = {"format": FORMAT, **facts, "files": dict(sorted(hashes.items()))}
+    return orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n"
+
+
+def render_card(facts: Mapping[str, Any], files: Iterable[str]) -> str:
+    """README.md, for a manifest's ``facts`` and the names of the set's files."""
     settings, figures = facts["settings"], facts["figures"]
     share = f"{100 * settings['rate']:g} %"
     what = {
@@ -110,7 +90,7 @@ def _card(facts: Mapping[str, Any], questions: list[str]) -> str:
         "shortest-path": f"one triple of a shortest path from topic to answer of {share} of the questions",
     }[settings["removal"]]
     lines = ["---", "configs:", "- config_name: default", "  data_files:"]
-    for name in questions:
+    for name in sorted(name for name in files if name.startswith("questions.")):
         split = name.removeprefix("questions.").removesuffix(".jsonl").replace("-", "_")
         lines += [f"  - split: {split}", f"    path: {name}"]
     lines += ["---", "", f"# {facts['name']}", ""]

@@ -15,7 +15,6 @@ from pathlib import Path
 import orjson
 import pytest
 
-from kgqa_bench.benchmarks.incomplete import package
 from kgqa_bench.benchmarks.incomplete.content import EntityLabel
 from kgqa_bench.benchmarks.incomplete.package import FILES, write_package
 from kgqa_bench.benchmarks.incomplete.reading import read_package
@@ -132,7 +131,7 @@ class TestNothingHalfWritten:
             if len(done) > writes:
                 raise OSError(errno.ENOSPC, "No space left on device")
 
-        monkeypatch.setattr(package.os, "fsync", fsync)
+        monkeypatch.setattr(os, "fsync", fsync)
         with pytest.raises(StorageError, match="No space left"):
             write_package(content, tmp_path / "out")
         assert list(tmp_path.iterdir()) == []
@@ -141,7 +140,7 @@ class TestNothingHalfWritten:
         def fsync(descriptor: int) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(package.os, "fsync", fsync)
+        monkeypatch.setattr(os, "fsync", fsync)
         with pytest.raises(KeyboardInterrupt):
             write_package(content, tmp_path / "out")
         assert list(tmp_path.iterdir()) == []
@@ -160,7 +159,7 @@ class TestNothingHalfWritten:
                 done.append(descriptor)
                 if len(done) == 6:
                     os.kill(os.getpid(), signal.SIGKILL)
-            package.os.fsync = fsync
+            os.fsync = fsync
             package.write_package(content, Path(sys.argv[2]))
             """
         )
@@ -178,7 +177,7 @@ class TestNothingHalfWritten:
             (out / "theirs").touch()
             real(descriptor)
 
-        monkeypatch.setattr(package.os, "fsync", fsync)
+        monkeypatch.setattr(os, "fsync", fsync)
         with pytest.raises(StorageError):
             write_package(content, out)
         assert [path.name for path in tmp_path.iterdir()] == ["out"]
