@@ -6,7 +6,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Protocol as Structural
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -177,6 +179,75 @@ class Metric(Plugin):
         """Mean and interval over questions, failures included. ValueError where there is no score."""
 
 
+class ScoreRow(NamedTuple):
+    """One question with what was answered and what is right: all that a protocol sees.
+
+    Attributes:
+        id: The question.
+        predictions: Ids, or lines of text, best first; repetitions and empty texts as they came.
+        gold: All right answers, as they came.
+        hard: Those of them whose direct triple the method did not see.
+        primary: The hard answer that the question was made for.
+        raw: The output as one text, where the source gives that and no list; ``predictions`` is then its lines.
+        answered: False where no answer came or none could be read: scores 0 under every protocol.
+        groups: What tables are split by, such as ``rule_type``, ``rule_subtype``, ``hops`` and ``topic``.
+    """
+
+    id: str
+    predictions: tuple[str, ...]
+    gold: tuple[str, ...]
+    hard: tuple[str, ...] = ()
+    primary: str | None = None
+    raw: str | None = None
+    answered: bool = True
+    groups: Mapping[str, str] = MappingProxyType({})
+
+
+class Scores(NamedTuple):
+    """The scores of one question. None stands for what a protocol does not define, or not for this question.
+
+    Attributes:
+        hits_any: 1 where a right answer is among the predictions (Hits@Any, "Hit").
+        hits_at_1: 1 where the first prediction is right (Hits@1, "Hit1").
+        precision: Right ones among the predictions.
+        recall: Found ones among the right answers.
+        f1: Harmonic mean of the two.
+        exact_match: 1 where the predictions are the right answers, no more and no less.
+        hits_hard_primary: 1 where the primary hard answer is among the predictions (Hits@Hard).
+        hits_hard_any: 1 where any of the hard answers is.
+    """
+
+    hits_any: float | None = None
+    hits_at_1: float | None = None
+    precision: float | None = None
+    recall: float | None = None
+    f1: float | None = None
+    exact_match: float | None = None
+    hits_hard_primary: float | None = None
+    hits_hard_any: float | None = None
+
+    @property
+    def accuracy(self) -> float | None:
+        """What RoG and its followers call accuracy: the recall."""
+        return self.recall
+
+
+class Protocol(Plugin):
+    """A published or own rule by which predictions are matched with gold answers and scored, one question at a time.
+
+    Attributes:
+        unit: ``ids`` where predictions are compared as entity ids, ``text`` where as words.
+        version: Changes whenever any score may change; it is part of the signature.
+    """
+
+    unit: ClassVar[Literal["ids", "text"]]
+    version: ClassVar[str]
+
+    @abstractmethod
+    def score(self, row: ScoreRow) -> Scores:
+        """The scores of one answered question. The same fields are None for all rows with the same gold fields."""
+
+
 class MiningSettings(PluginSettings):
     """Which rules are mined. The defaults are the GR-Agent paper's (arXiv 2512.14766, section 5 and appendix A)."""
 
@@ -191,7 +262,7 @@ class MiningSettings(PluginSettings):
     threads: int = Field(default=0, ge=0, description="Threads; 0 for all cores. The rules do not depend on it.")
 
 
-class MiningProgress(Protocol):
+class MiningProgress(Structural):
     """Told how far a miner is."""
 
     def __call__(self, stage: str, done: int, total: int) -> None:

@@ -22,10 +22,11 @@ from kgqa_bench.contracts import (
     ModelSource,
     Plugin,
     PluginSettings,
+    Protocol,
 )
 from kgqa_bench.errors import ConfigError, PluginError, UnknownNameError, suggest
 
-Kind = Literal["methods", "benchmarks", "graphs", "models", "metrics", "miners", "builders"]
+Kind = Literal["methods", "benchmarks", "graphs", "models", "metrics", "protocols", "miners", "builders"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 S = TypeVar("S", bound=PluginSettings)
@@ -36,6 +37,7 @@ _CONTRACTS: dict[Kind, type[Plugin]] = {
     "graphs": GraphSource,
     "models": ModelSource,
     "metrics": Metric,
+    "protocols": Protocol,
     "miners": Miner,
     "builders": Builder,
 }

@@ -8,7 +8,10 @@ import typer
 
 
 def list_plugins(
-    kind: Annotated[str | None, typer.Argument(help="methods, benchmarks, graphs, models or metrics.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Argument(help="methods, benchmarks, graphs, models, metrics, protocols, miners or builders."),
+    ] = None,
     json_output: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the plugins of a kind with a line about each; without a kind, of all kinds."""

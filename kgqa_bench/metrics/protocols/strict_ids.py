@@ -1,0 +1,43 @@
+"""Strict matching of entity ids: the headline of this package."""
+
+from __future__ import annotations
+
+from kgqa_bench.contracts import Protocol, ScoreRow, Scores
+from kgqa_bench.metrics.exact_match import exact_match
+from kgqa_bench.metrics.f1 import overlap
+from kgqa_bench.metrics.hits import hits_any, hits_at_1
+
+
+class StrictIds(Protocol):
+    """Sets of ids, equal letter by letter; nothing is normalised, split or joined.
+
+    Empty texts among the predictions are left out, repetitions count once. An empty prediction scores 0, and so does
+    every prediction where there is no gold answer. The hard answers count as they are given, whether or not they are
+    among ``gold``.
+    """
+
+    unit = "ids"
+    version = "1"
+
+    def score(self, row: ScoreRow) -> Scores:
+        """The scores of one answered question."""
+        predictions = [each for each in row.predictions if each]
+        return set_scores(predictions, set(row.gold) - {""}, row.primary, row.hard)
+
+
+def set_scores(
+    predictions: list[str], gold: set[str], primary: str | None, hard: tuple[str, ...] | set[str]
+) -> Scores:
+    """All scores of ranked predictions against the set of gold answers."""
+    predicted = set(predictions)
+    precision, recall, f1 = overlap(predicted, gold)
+    return Scores(
+        hits_any(predicted, gold),
+        hits_at_1(predictions, gold),
+        precision,
+        recall,
+        f1,
+        exact_match(predicted, gold),
+        None if primary is None else float(primary in predicted),
+        None if not hard else float(not predicted.isdisjoint(hard)),
+    )
