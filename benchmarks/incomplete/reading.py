@@ -119,7 +119,12 @@ def read_manifest(folder: Path) -> Manifest:
             f"{folder} is no built benchmark: it has no {MANIFEST}.",
             hint="Build one with kgqa-bench build-incomplete.",
         )
-    manifest = _validated(Manifest, _bytes(path), path, None)
+    return read_as(Manifest, path)
+
+
+def read_as(model: type[R], path: Path) -> R:
+    """A manifest of some form. Errors as for ``read_package``."""
+    manifest = _validated(model, _bytes(path), path, None)
     try:
         orjson.dumps(manifest.model_dump())
     except TypeError as problem:  # a number of more than 64 bits, or values nested too deep

@@ -1,9 +1,10 @@
 """Re-checks a built benchmark from its files alone; nothing that they say is taken on trust.
 
-What is checked of every folder: the hashes; that all files say the same, in the one form they are written in; that
-the complete graph is the incomplete one and the removed triples, and is the graph it was built from; the map of
-labels; the rules' counts; a certificate for every removed triple, with a body that is a grounding of its rule and
-still in the graph; and of every question its words, answers, hard answers, derivation and split.
+Sets made incomplete without regard to rules are left to ``verify_degraded``. What is checked of every other folder:
+the hashes; that all files say the same, in the one form they are written in; that the complete graph is the
+incomplete one and the removed triples, and is the graph it was built from; the map of labels; the rules' counts; a
+certificate for every removed triple, with a body that is a grounding of its rule and still in the graph; and of every
+question its words, answers, hard answers, derivation and split.
 
 A folder of the released mode is held to what the published procedure says: answers are all tails of the removed
 triple's head, and the split is one of rows. That its answers are partly those of another question, and that its
@@ -12,7 +13,6 @@ splits share triples, is what ``audit`` shows.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast, get_args
@@ -29,7 +29,6 @@ from .package import (
     CERTIFICATE,
     COMPLETE,
     FILES,
-    INCOMPLETE,
     LABELS,
     MANIFEST,
     RELATIONS,
@@ -37,7 +36,9 @@ from .package import (
     RULES,
     render_files,
 )
-from .reading import HEADER_LINES, Manifest, PackageFiles, at, read_files, read_manifest, shown
+from .reading import HEADER_LINES, PackageFiles, at, read_files, read_manifest, shown
+from .verify_degraded import is_degraded, verify_degraded
+from .verify_files import hash_problems, triple_problems
 from .verify_questions import grounds, question_problems
 
 Measure = Callable[[Graph, Sequence[Rule]], list[MinedRule]]
@@ -50,16 +51,18 @@ def verify_folder(folder: Path, measure: Measure | None = None) -> list[str]:
         folder: The folder.
         measure: Counts rules on a graph; the native miner by default.
     """
+    if is_degraded(folder):
+        return verify_degraded(folder)
     try:
         manifest = read_manifest(folder)
     except KgqaBenchError as problem:
         return [str(problem)]
-    problems = _hash_problems(folder, manifest)
+    problems = hash_problems(folder, FILES, manifest.files)
     try:
         files = read_files(folder)
     except KgqaBenchError as problem:
         return [*problems, str(problem)]
-    triples = _triple_problems(files)
+    triples = triple_problems(files.complete, files.incomplete, files.removed)
     labels = _label_problems(files)
     problems += [*triples, *labels]
     if not labels:
@@ -80,42 +83,6 @@ def _native_measure(graph: Graph, rules: Sequence[Rule]) -> list[MinedRule]:
 
     miner: Miner = registry.create("miners", "native")
     return miner.measure(graph, rules)
-
-
-def _hash_problems(folder: Path, manifest: Manifest) -> list[str]:
-    problems = []
-    for name in sorted({*FILES, *manifest.files}):
-        if name not in manifest.files:
-            problems.append(at(MANIFEST, None, f"the hash of {name} is missing."))
-        elif name not in FILES:
-            problems.append(at(MANIFEST, None, f"{name!r} is no file of a built benchmark."))
-        elif not (folder / name).is_file():
-            problems.append(at(name, None, "the file is missing."))
-        elif hashlib.sha256((folder / name).read_bytes()).hexdigest() != manifest.files[name]:
-            problems.append(at(name, None, f"the file is not the one that {MANIFEST} has the hash of."))
-    return problems
-
-
-def _triple_problems(files: PackageFiles) -> list[str]:
-    problems: list[str] = []
-    complete = set(files.complete)
-    for name, triples in ((COMPLETE, files.complete), (INCOMPLETE, files.incomplete), (REMOVED, files.removed)):
-        seen: set[Named] = set()
-        for line, triple in enumerate(triples, 1):
-            if triple[:3] in seen:
-                problems.append(at(name, line, f"the triple {shown(triple)} is there twice."))
-            seen.add(triple[:3])
-            if name != COMPLETE and triple not in complete:
-                problems.append(at(name, line, f"the triple {shown(triple)} is not in {COMPLETE}."))
-    removed = {triple[:3] for triple in files.removed}
-    left = {triple[:3] for triple in files.incomplete}
-    for line, triple in enumerate(files.incomplete, 1):
-        if triple[:3] in removed:
-            problems.append(at(INCOMPLETE, line, f"the removed triple {shown(triple)} is there."))
-    for line, triple in enumerate(files.complete, 1):
-        if triple[:3] not in removed and triple[:3] not in left:
-            problems.append(at(COMPLETE, line, f"the triple {shown(triple)} is in neither of the other two files."))
-    return problems
 
 
 def _label_problems(files: PackageFiles) -> list[str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from kgqa_bench.benchmarks.incomplete.content import Certificate, Content, EntityLabel, QuestionRow
@@ -239,17 +237,3 @@ def folder(tmp_path: Path, content: Content) -> Path:
     """The written folder of the hand-made benchmark."""
     write_package(content, tmp_path / "built")
     return tmp_path / "built"
-
-
-@pytest.fixture
-def rehash() -> Callable[[Path], None]:
-    """What an attacker does who knows of the hashes: makes the manifest's fit the files again."""
-
-    def again(folder: Path) -> None:
-        manifest = orjson.loads((folder / "manifest.json").read_bytes())
-        manifest["files"] = {
-            name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in manifest["files"]
-        }
-        (folder / "manifest.json").write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2) + b"\n")
-
-    return again
