@@ -190,6 +190,7 @@ class ScoreRow(NamedTuple):
         primary: The hard answer that the question was made for.
         raw: The output as one text, where the source gives that and no list; ``predictions`` is then its lines.
         answered: False where no answer came or none could be read: scores 0 under every protocol.
+        question: Its wording, where it is known: one published rule looks at it.
         groups: What tables are split by, such as ``rule_type``, ``rule_subtype``, ``hops`` and ``topic``.
     """
 
@@ -200,6 +201,7 @@ class ScoreRow(NamedTuple):
     primary: str | None = None
     raw: str | None = None
     answered: bool = True
+    question: str = ""
     groups: Mapping[str, str] = MappingProxyType({})
 
 

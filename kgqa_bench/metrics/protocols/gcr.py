@@ -11,8 +11,8 @@ class GCR(Protocol):
 
     RManLuo/graph-constrained-reasoning ``src/utils/qa_utils.py``. RoG's normal form; gold answers and lines are made
     unique as they are written, blank lines are left out. Hit is any gold answer within the joined lines. Nothing
-    said, or no gold answer, scores 0. The original leaves out questions for which its model returned nothing; here they
-    score 0.
+    said, or no gold answer, scores 0. The original leaves out questions for which its model returned nothing; here
+    they score 0.
     """
 
     unit = "text"

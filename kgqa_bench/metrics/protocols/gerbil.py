@@ -10,8 +10,8 @@ class Gerbil(Protocol):
     """Sets of ids with precision, recall and F1, where saying nothing is right if there is nothing to say.
 
     dice-group/gerbil ``FMeasureCalculator.calculateMeasures``: no gold answer and no prediction score 1, 1, 1;
-    nothing in common scores 0, 0, 0. So a system that was down scored above 0 (dice-group/gerbil#155); here that holds for a
-    question answered with nothing, not for one that was not answered.
+    nothing in common scores 0, 0, 0. So a system that was down scored above 0 (dice-group/gerbil#155). Here that is
+    so for a question answered with nothing, not for one that was not answered.
     """
 
     unit = "ids"
