@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from kgqa_bench.horn.rule import MinedRule
 
 from .content import Content
 from .degrees import Degree, Removal
+from .kept_replies import forget_replies, keeping_replies, replies_folder
 from .labels import entity_labels
 from .making import Made, corrected, released
 from .naming import Names, certificate_rows, question_rows
@@ -68,14 +70,18 @@ class IncompleteBuilder(Builder):
         if not isinstance(graph, MemoryGraph):
             raise ConfigError("Benchmarks are built from graphs in memory.", hint="Download the graph.")
         if settings.removal == "rules":
-            return write_package(self.content(graph, progress or _silent), out)
-        # the questions are the same at every rate
-        whole = type(self)(settings.model_copy(update={"removal": "rules", "rate": 1.0}))
-        content = whole.content(graph, progress or _silent)
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
-            made = Path(folder) / "built"
-            write_package(content, made)
-            return self._degraded(made, None, out, progress)
+            content = self.content(graph, progress or _silent)
+            figures = write_package(content, out)
+        else:  # the questions are the same at every rate
+            whole = type(self)(settings.model_copy(update={"removal": "rules", "rate": 1.0}))
+            content = whole.content(graph, progress or _silent)
+            with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as folder:
+                made = Path(folder) / "built"
+                write_package(content, made)
+                figures = self._degraded(made, None, out, progress)
+        if settings.wording == "llm":
+            forget_replies(self._replies(content.settings, content.source_fingerprint))
+        return figures
 
     def verify(self, folder: Path) -> list[str]:
         """See ``Builder.verify``."""
@@ -96,8 +102,8 @@ class IncompleteBuilder(Builder):
                 f"{len(rules)} rules give no question.",
                 hint="Take lower thresholds, a higher --rate or --max-answers, or a larger graph.",
             )
-        words = self._words(names, made, progress)
-        recorded = settings.model_dump(mode="json", exclude=_UNRECORDED)
+        recorded = {**settings.model_dump(mode="json", exclude=_UNRECORDED), **source}
+        words = self._words(names, made, recorded, progress)
         return Content(
             name=self._name,
             kg=settings.kg,
@@ -109,7 +115,7 @@ class IncompleteBuilder(Builder):
             certificates=certificate_rows(made.certificates, rules, names),
             entities=names.entities(),
             relations=names.relation_labels(),
-            settings={**recorded, **source},
+            settings=recorded,
             figures={"rules found": len(every), **made.figures, **words},
         )
 
@@ -143,7 +149,13 @@ class IncompleteBuilder(Builder):
             )
         return rules, {"rules_sha256": hashlib.sha256(settings.rules.read_bytes()).hexdigest()}
 
-    def _words(self, names: Names, made: Made, progress: MiningProgress) -> dict[str, Any]:
+    def _replies(self, recorded: Mapping[str, Any], fingerprint: str) -> Path:
+        """Where the replies to this build's requests are kept until it is done."""
+        return replies_folder({**recorded, "graph": fingerprint, "base_url": self.settings.base_url})
+
+    def _words(
+        self, names: Names, made: Made, recorded: Mapping[str, Any], progress: MiningProgress
+    ) -> dict[str, Any]:
         """Word every question; returns what was counted."""
         settings: BuildSettings = self.settings
         if settings.wording == "template" or settings.model is None:
@@ -168,9 +180,10 @@ class IncompleteBuilder(Builder):
             for number, draft in enumerate(made.drafts)
         ]
         gateway = open_gateway(settings.model, settings.base_url, data_folder(), settings.seed)
-        worded, counts = word_questions(requests, gateway, progress)
+        with keeping_replies(gateway, self._replies(recorded, names.graph.fingerprint)):
+            worded, counts = word_questions(requests, gateway, progress)
         for draft, text in zip(made.drafts, worded, strict=True):
-            draft.text = text.text
+            draft.text, draft.wording = text
         return {"wording": counts}
 
     def _degraded(

@@ -30,6 +30,7 @@ _FEATURES: tuple[tuple[str, str], ...] = (
     ("grounding", "triples"),
     ("hops", "number"),
     ("twin", "text"),
+    ("wording", "text"),
 )
 
 _INTRODUCTION = """\
@@ -69,7 +70,7 @@ def render_card(manifest: Mapping[str, Any]) -> str:
         _section("Questions", ("split", "questions"), _totalled(figures["questions"])),
         *(
             _section(f"Questions by {what}", (what, *SPLITS, "total"), _split_rows(figures[f"questions by {what}"]))
-            for what in ("rule type", "asked end", "twin", "hops")
+            for what in ("rule type", "asked end", "twin", "hops", "wording")
         ),
         _section(
             "Answers of a question",

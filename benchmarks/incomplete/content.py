@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from kgqa_bench.domain import Triple
 from kgqa_bench.horn.rule import MinedRule
-from kgqa_bench.run.benchmark_folder import MOST, Named, QuestionRow
+from kgqa_bench.run.benchmark_folder import MOST, Named, QuestionRow, Wording
 
 from .model import Split
 
-__all__ = ["Certificate", "Content", "EntityLabel", "Named", "QuestionRow"]
+__all__ = ["Certificate", "Content", "EntityLabel", "Named", "QuestionRow", "Wording"]
 
 
 class Certificate(BaseModel):

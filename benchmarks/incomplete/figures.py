@@ -13,7 +13,7 @@ from kgqa_bench.domain import Triple, TwinStratum
 from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.horn.rule import RULE_SUBTYPES, RULE_TYPES
 
-from .content import Content, EntityLabel, QuestionRow
+from .content import Content, EntityLabel, QuestionRow, Wording
 from .model import SPLITS
 
 TWINS: tuple[TwinStratum, ...] = get_args(TwinStratum)
@@ -63,6 +63,7 @@ def measured_figures(content: Content) -> dict[str, Any]:
         "questions by asked end": _by_split(rows, "asked", ("head", "tail")),
         "questions by twin": _by_split(rows, "twin", TWINS),
         "questions by hops": _by_split(rows, "hops", sorted({row.hops for row in questions})),
+        "questions by wording": _by_split(rows, "wording", get_args(Wording)),
         "ids and texts": text_digest(content.entities),
         "answers": _spread(len(row.answer) for row in questions),
         "hard answers": _spread(len(row.hard_answers) for row in questions),

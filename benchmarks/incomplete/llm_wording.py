@@ -22,6 +22,7 @@ from kgqa_bench.errors import KgqaBenchError, ModelError
 from kgqa_bench.llm.types import Message
 from kgqa_bench.text.verbalise import plain_label
 
+from .content import Wording
 from .model import Asked
 from .question_checks import question_problem
 from .wording import question_text
@@ -92,7 +93,7 @@ class Worded(NamedTuple):
     """A question's text, and whose words it is in."""
 
     text: str
-    wording: Literal["llm", "template"]
+    wording: Wording
 
 
 class _Wording(BaseModel):

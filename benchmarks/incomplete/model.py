@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from kgqa_bench.domain import TwinStratum
+from kgqa_bench.run.benchmark_folder import Wording
 
 Asked = Literal["head", "tail"]
 """The end of a triple that a question asks for; its topic is the other end."""
@@ -62,7 +63,8 @@ class Draft:
         hard: Those whose direct triple is removed, ascending.
         hops: Triples on the shortest way between the two ends of the removed triple within the grounding's body.
         twin: See ``kgqa_bench.domain.Derivation``; None where twins are not marked.
-        text: The wording.
+        text: The question in words.
+        wording: Whose words these are.
         split: Its split, once drawn.
     """
 
@@ -74,4 +76,5 @@ class Draft:
     hops: int = 0
     twin: TwinStratum | None = None
     text: str = ""
+    wording: Wording = "template"
     split: Split | None = field(default=None)

@@ -81,6 +81,7 @@ def question_rows(
             grounding=tuple(map(names.fact, draft.grounding.body)),
             hops=draft.hops,
             twin=draft.twin or "",
+            wording=draft.wording,
         )
         if draft.split is None:
             raise ValueError(f"question {row.id} has no split")

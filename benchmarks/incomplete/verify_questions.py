@@ -192,11 +192,12 @@ def _derivation_problems(row: QuestionRow, facts: _Facts) -> Iterator[str]:
 def _text_problems(row: QuestionRow, facts: _Facts) -> Iterator[str]:
     (topic,) = row.topic_entities
     label = facts.content.relations.get(row.relation, row.relation)
-    wanted = question_text(row.relation, row.asked, topic, label)
-    if row.question == wanted:
-        return
-    if facts.content.settings.get("wording", "template") == "template":
-        yield f"the question is {row.question!r}, but its wording is {wanted!r}."
+    if row.wording == "template":
+        wanted = question_text(row.relation, row.asked, topic, label)
+        if row.question != wanted:
+            yield f"the question is {row.question!r}, but its wording is {wanted!r}."
+    elif facts.content.settings.get("wording", "template") == "template":
+        yield "it is said to be in a model's words, but no model was asked."
     else:
         problem = question_problem(row.question, label, row.asked, topic, row.answer)
         if problem is not None:

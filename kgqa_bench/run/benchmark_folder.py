@@ -24,6 +24,9 @@ from kgqa_bench.run.split import SAMPLING_RULE, draw, split_hash
 Named = tuple[str, str, str]
 """Head, relation and tail, as the files write them."""
 
+Wording = Literal["template", "llm"]
+"""Whose words a question is in."""
+
 MOST = 1_000_000_000
 """No number in a row is greater."""
 
@@ -50,6 +53,7 @@ class QuestionRow(BaseModel):
         grounding: The body triples of its certificate, in the order of the rule's atoms.
         hops: Triples on the shortest way between its ends within the grounding.
         twin: The twin stratum, "" where twins are not marked.
+        wording: Whose words the question is in: the template's, also where it stands in for a model's, or a model's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -70,6 +74,7 @@ class QuestionRow(BaseModel):
     grounding: tuple[Named, ...]
     hops: int = Field(ge=0, le=MOST)
     twin: TwinStratum | Literal[""]
+    wording: Wording
 
     def item(self) -> Item:
         """The question as methods see it, and its gold answer."""

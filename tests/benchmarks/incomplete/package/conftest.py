@@ -218,6 +218,7 @@ def question(
         grounding=body,
         hops=len(body),
         twin=twin,
+        wording="template",
     )
 
 

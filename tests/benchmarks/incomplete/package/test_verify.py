@@ -377,14 +377,17 @@ def test_odd_values_are_told_and_not_stumbled_over(folder, rehash, measure, plac
 
 
 class TestQuestionsInAModelsWords:
-    def worded(self, tmp_path: Path, content, text: str) -> Path:
+    def worded(self, tmp_path: Path, content, text: str, whose: str = "llm") -> Path:
         """The first test question's wording replaced; ``{topic}`` and ``{answer}`` stand for its own."""
         first, *rest = content.questions["test"]
         other = text.format(topic=first.topic_entities[0], answer=first.primary)
         changed = dataclasses.replace(
             content,
             settings={**content.settings, "wording": "llm"},
-            questions={**content.questions, "test": [first.model_copy(update={"question": other}), *rest]},
+            questions={
+                **content.questions,
+                "test": [first.model_copy(update={"question": other, "wording": whose}), *rest],
+            },
         )
         write_package(changed, tmp_path / "worded")
         return tmp_path / "worded"
@@ -403,6 +406,25 @@ class TestQuestionsInAModelsWords:
         assert len(problems) == 1
         assert problem in problems[0]
         assert problems[0].startswith("questions.test.jsonl, line 1")
+
+    def test_words_that_are_not_the_templates_are_a_models(self, tmp_path, content, measure) -> None:
+        text = "Of whom is {topic} the relative?"
+        problems = verify_folder(self.worded(tmp_path, content, text, "template"), measure)
+        assert len(problems) == 1
+        assert "but its wording is" in problems[0]
+
+    def test_no_model_was_asked(self, tmp_path, content, measure) -> None:
+        first, *rest = content.questions["test"]
+        rows = [first.model_copy(update={"wording": "llm"}), *rest]
+        write_package(dataclasses.replace(content, questions={**content.questions, "test": rows}), tmp_path / "x")
+        problems = verify_folder(tmp_path / "x", measure)
+        where = f"questions.test.jsonl, line 1: question {first.id}"
+        assert problems == [f"{where}: it is said to be in a model's words, but no model was asked."]
+
+
+def test_a_file_that_would_be_read_as_a_split(folder, measure) -> None:
+    (folder / "questions.more.jsonl").write_text("")
+    assert verify_folder(folder, measure) == ["questions.more.jsonl: no file of this benchmark."]
 
 
 class TestReleasedMode:
