@@ -1,0 +1,101 @@
+"""Replies meet the gold answers: who is counted, and as what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kgqa_bench.contracts import ScoreRow
+from kgqa_bench.predictions.model import GoldRow, Ledger, Reply
+
+DUPLICATE = "duplicate id (the last one counts)"
+UNKNOWN = "id without gold answer"
+MISSING = "missing"
+NO_ID = "no id"
+NO_GOLD = "no gold answer in the row"
+EMPTY_GOLD = "empty gold"
+EMPTY = "empty prediction"
+HARD_OUTSIDE = "hard answer outside the gold answers"
+
+
+def join(
+    replies: Iterable[Reply],
+    gold: Mapping[str, GoldRow] | None,
+    *,
+    repeats: int = 1,
+    rewrites: bool = False,
+    unreached: int = 0,
+) -> tuple[list[ScoreRow], Ledger]:
+    """Rows to score, one a question and repeat, and the ledger.
+
+    Args:
+        replies: In the order of their file; of several for one question and repeat the last counts.
+        gold: The gold answers by id; these are the questions then. None where the replies bring their own: then the
+            questions are those of the file, and a row that cannot be read counts as a question not answered.
+        repeats: How often each question was asked.
+        rewrites: The source replaces rows by writing them again, so that repeated ids are no finding.
+        unreached: Questions that were to be asked and are not in the source at all.
+    """
+    ledger = Ledger()
+    latest: dict[tuple[str, int], Reply] = {}
+    nameless: list[Reply] = []
+    for reply in replies:
+        if reply.id is None:
+            nameless.append(reply)
+        elif gold is not None and reply.id not in gold:
+            ledger.ignore(UNKNOWN, reply.id)
+        else:
+            key = (reply.id, reply.repeat)
+            if key in latest and not rewrites:
+                ledger.ignore(DUPLICATE, reply.id)
+            latest[key] = reply
+    questions: dict[str, GoldRow | None] = {}
+    if gold is None:
+        for (question_id, _repeat), reply in latest.items():
+            questions[question_id] = reply.gold
+    else:
+        questions.update(gold)
+    rows: list[ScoreRow] = []
+    for question_id, answers in questions.items():
+        for repeat in range(repeats):
+            reply = latest.get((question_id, repeat)) or Reply(question_id, question_id, problem=MISSING)
+            rows.append(_row(question_id, reply, answers, ledger))
+    for reply in nameless:
+        if gold is None:
+            rows.append(_row(f"({reply.where})", reply, None, ledger))
+        else:
+            ledger.ignore(reply.problem or NO_ID, reply.where)
+    for number in range(unreached):
+        for _repeat in range(repeats):
+            rows.append(ScoreRow(f"(not reached {number + 1})", (), (), answered=False))
+            ledger.miss(MISSING, "never reached")
+    return rows, ledger
+
+
+def _row(question_id: str, reply: Reply, gold: GoldRow | None, ledger: Ledger) -> ScoreRow:
+    problem = reply.problem or (NO_GOLD if gold is None else None)
+    if problem is not None:
+        ledger.miss(problem, reply.where)
+        gold = gold or GoldRow(())
+        return ScoreRow(
+            question_id, (), gold.answers, gold.hard, gold.primary, None, False, gold.question, gold.groups
+        )
+    assert gold is not None
+    ledger.asked += 1
+    ledger.answered += 1
+    if not gold.answers:
+        ledger.note(EMPTY_GOLD, reply.where)
+    elif gold.hard and not set(gold.hard) <= set(gold.answers):
+        ledger.note(HARD_OUTSIDE, reply.where)
+    if not any(reply.predictions):
+        ledger.note(EMPTY, reply.where)
+    return ScoreRow(
+        question_id,
+        reply.predictions,
+        gold.answers,
+        gold.hard,
+        gold.primary,
+        reply.raw,
+        True,
+        gold.question,
+        gold.groups,
+    )
