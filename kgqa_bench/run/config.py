@@ -129,20 +129,7 @@ def read_config_file(path: Path) -> dict[str, dict[str, Any]]:
     Raises:
         ConfigError: Naming the file, and the line where YAML itself is wrong.
     """
-    import yaml
-
-    from kgqa_bench.yaml_text import read_yaml
-
-    try:
-        content = read_yaml(path.read_text(encoding="utf-8"))
-    except OSError as problem:
-        raise ConfigError(f"Cannot read {path}: {problem.strerror or problem}.") from problem
-    except (yaml.YAMLError, UnicodeDecodeError) as problem:
-        mark = getattr(problem, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        raise ConfigError(f"{path}{line}: not valid YAML: {getattr(problem, 'problem', problem)}.") from problem
-    if not isinstance(content, dict):
-        raise ConfigError(f"{path}: a mapping of flags to values is expected.")
+    content = read_yaml_mapping(path)
     content.pop("paper", None)
     variants = content.pop("variants", None)
     common = _flags(content, str(path))
@@ -158,6 +145,25 @@ def read_config_file(path: Path) -> dict[str, dict[str, Any]]:
     return {
         str(name): override(common, _flags(changes, f"{path}, variant {name}")) for name, changes in variants.items()
     }
+
+
+def read_yaml_mapping(path: Path) -> dict[Any, Any]:
+    """The mapping in a YAML file. ConfigError names the file, and the line where YAML itself is wrong."""
+    import yaml
+
+    from kgqa_bench.yaml_text import read_yaml
+
+    try:
+        content = read_yaml(path.read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise ConfigError(f"Cannot read {path}: {problem.strerror or problem}.") from problem
+    except (yaml.YAMLError, UnicodeDecodeError) as problem:
+        mark = getattr(problem, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ConfigError(f"{path}{line}: not valid YAML: {getattr(problem, 'problem', problem)}.") from problem
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path}: a mapping of flags to values is expected.")
+    return content
 
 
 def override(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
