@@ -10,7 +10,7 @@ from typing import Any
 
 from kgqa_bench import registry
 from kgqa_bench.contracts import Builder, Miner, MiningProgress, MiningSettings
-from kgqa_bench.errors import ConfigError, DataError, DataNotFoundError
+from kgqa_bench.errors import ConfigError, DataError, DataNotFoundError, suggest
 from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.graph.protocol import Graph
 from kgqa_bench.horn.rule import MinedRule
@@ -28,6 +28,11 @@ from .whole_folder import require_free
 from .wording import question_text
 
 _UNRECORDED = {"threads", "rules", "base_url", "questions"}  # paths and addresses, and what changes no result
+
+# what makes the rules' questions, and so nothing of another set
+_OF_RULES = (
+    "rules", "mode", "groundings", "twins", "wording", "model", "base_url", "labels", "max_answers", "max_share",
+)  # fmt: skip
 
 
 class IncompleteBuilder(Builder):
@@ -52,10 +57,16 @@ class IncompleteBuilder(Builder):
                 "Questions of another set have no rules to remove triples by.",
                 hint="Give --removal random or --removal shortest-path.",
             )
+        if settings.questions is not None:
+            useless = [name for name in _OF_RULES if name in settings.model_fields_set]
+            if useless:
+                option = f"--{useless[0].replace('_', '-')}"
+                raise ConfigError(f"{option} does nothing to the questions of another set.", hint="Leave it out.")
         if settings.wording == "llm" and settings.model is None:
             raise ConfigError("--wording llm needs a model.", hint="Give --model NAME.")
-        if settings.wording == "template" and settings.model is not None:
-            raise ConfigError("--model words questions only with --wording llm.")
+        for option, value in (("--model", settings.model), ("--base-url", settings.base_url)):
+            if settings.wording == "template" and value is not None:
+                raise ConfigError(f"{option} words questions only with --wording llm.", hint="Give both, or neither.")
         if settings.mode == "released" and (settings.twins == "remove" or settings.rate < 1):
             raise ConfigError(
                 "The released procedure removes no twins and has no rates.", hint="Leave --mode out, or the others."
@@ -139,12 +150,22 @@ class IncompleteBuilder(Builder):
             return rules, {}
         from kgqa_bench.horn.rule_files import read_rules
 
-        rules = miner.measure(graph, read_rules(settings.rules).rules)
-        unsupported = [mined.rule for mined in rules if mined.support == 0]
+        rows = read_rules(settings.rules).rows
+        known = {graph.relation_name(relation) for relation in range(graph.num_relations)}
+        for row in rows:
+            unknown = sorted({row.rule.head, *(atom.relation for atom in row.rule.body)} - known)
+            if unknown:
+                near = suggest(unknown[0], known)
+                what = f"The graph has no relation {unknown[0]!r}, which is in the rule {row.rule}."
+                hint = f"Did you mean {near[0]!r}?" if near else "Give the rules of this graph and part."
+                raise DataError(what, file=settings.rules, line=row.line, hint=hint)
+        rules = miner.measure(graph, [row.rule for row in rows])
+        unsupported = [row for row, mined in zip(rows, rules, strict=True) if mined.support == 0]
         if unsupported:
             raise DataError(
-                f"{len(unsupported)} rules have no support in this graph, first of all {unsupported[0]}.",
+                f"{len(unsupported)} rules have no support in this graph, first of all {unsupported[0].rule}.",
                 file=settings.rules,
+                line=unsupported[0].line,
                 hint="Give the rules of this graph and part.",
             )
         return rules, {"rules_sha256": hashlib.sha256(settings.rules.read_bytes()).hexdigest()}

@@ -167,6 +167,9 @@ def build_incomplete(
 
     if kg is None and questions is None:
         raise ConfigError("There is no graph to build from.", hint="Give --kg NAME or --kg FILE.")
+    if kg is None and (part is not None or people is not None):
+        option = "--part" if part is not None else "--people"
+        raise ConfigError(f"{option} is about a graph, and none is named.", hint="Give --kg NAME, or leave it out.")
     name = _name(kg or str(questions))
     target = user_path(out) if out is not None else Path(f"{name}-incomplete")
     given: dict[str, Any] = {
