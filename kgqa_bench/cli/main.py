@@ -24,6 +24,7 @@ from kgqa_bench.cli import (
     list_plugins,
     mine,
     run,
+    score,
     validate,
     verify,
 )
@@ -38,6 +39,7 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 app.command("run")(run.run)
+app.command("score")(score.score)
 app.command("mine")(mine.mine)
 app.command("build-incomplete")(build_incomplete.build_incomplete)
 app.command("verify")(verify.verify)

@@ -24,8 +24,8 @@ SHARES = frozenset({"hits_any", "hits_at_1", "exact_match", "hits_hard_primary",
 def average(field: str, values: Values) -> Interval:
     """Mean of one field of ``Scores`` over questions.
 
-    The interval is Wilson's for shares; else Student's, mean ± t·s/√n, cut at 0. It is not a number (nan) for the
-    mean of a single question that is no share.
+    The interval is Wilson's for shares; else Student's, mean ± t·s/√n, cut where no score can lie. Of a single
+    question that is no share it is not a number (nan).
 
     Raises:
         ValueError: There is no question, for which it is undefined.
@@ -41,4 +41,4 @@ def average(field: str, values: Values) -> Interval:
     from scipy.special import stdtrit
 
     half = float(stdtrit(n - 1, 0.5 + CONFIDENCE_LEVEL / 2) * values.std(ddof=1) / math.sqrt(n))
-    return Interval(mean, max(0.0, mean - half), mean + half, n)
+    return Interval(mean, max(0.0, mean - half), min(mean + half, max(1.0, float(values.max()))), n)

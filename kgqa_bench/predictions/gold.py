@@ -1,0 +1,115 @@
+"""Gold answers of other people's predictions, from the questions they answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from kgqa_bench.errors import DataError
+from kgqa_bench.predictions.model import GoldRow
+from kgqa_bench.question_sets.files import Row, json_rows, text
+from kgqa_bench.question_sets.model import SetQuestion
+
+SPLIT = "test"
+"""The split of a folder that is scored; for another give its file."""
+
+ANSWERS = ("ground_truth", "gold", "answers", "answer", "a_entity")
+"""Keys that may hold the right answers, the first that is there."""
+
+_FACTS = ("rule_type", "rule_subtype", "hops", "twin")
+
+
+def read_gold(path: Path) -> dict[str, GoldRow]:
+    """The gold answers by question id.
+
+    Args:
+        path: A built benchmark's folder, or any question set that ``kgqa_bench.question_sets`` knows (of several
+            splits ``test``); or JSON rows with ``id`` and one of ``ANSWERS``, as BRINK's gold file, which may have
+            ``hard_answer`` or ``hard_answers``, ``primary`` and the facts of built questions.
+
+    Raises:
+        DataNotFoundError: There is nothing there.
+        ConfigError: It is no question set.
+        DataError: A row is malformed, or two have the same id: gold answers must be whole.
+    """
+    gold: dict[str, GoldRow] = {}
+    for where, line, question_id, row in _rows(path):
+        if question_id in gold:
+            raise DataError("An earlier row has the same id.", file=where, line=line, row=question_id)
+        gold[question_id] = row
+    if not gold:
+        raise DataError("There is no question.", file=path)
+    return gold
+
+
+def gold_of_row(row: Row) -> GoldRow | None:
+    """The gold answers in a JSON row; None where it has none. ValueError where they are of a wrong type."""
+    key = next((key for key in ANSWERS if row.get(key) is not None), None)
+    if key is None:
+        return None
+    hard = texts(row, "hard_answers") or texts(row, "hard_answer")
+    primary = texts(row, "primary") or texts(row, "hard_answer")
+    facts = {fact: str(row[fact]) for fact in _FACTS if row.get(fact)}
+    topics = row.get("topic_entities") or row.get("q_entity")
+    if isinstance(topics, list) and len(topics) == 1:
+        facts["topic"] = str(topics[0])
+    question = row.get("question")
+    return GoldRow(
+        texts(row, key),
+        hard,
+        primary[0] if primary else None,
+        question if isinstance(question, str) else "",
+        facts,
+    )
+
+
+def texts(row: Row, key: str) -> tuple[str, ...]:
+    """A text, a number or a list of such under ``key`` as texts. ValueError where it is something else."""
+    value = row.get(key)
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    if not set(map(type, values)) <= {str, int}:
+        raise ValueError(f"{key} must be a text or a list of texts.")
+    return tuple(map(str, values))
+
+
+def _rows(path: Path) -> Iterator[tuple[Path, int, str, GoldRow]]:
+    from kgqa_bench.question_sets.built import built_files
+    from kgqa_bench.question_sets.find import find_set
+
+    if path.is_dir():
+        built = built_files(path)
+        if not built:
+            yield from _of_set(path, find_set(path).rows())
+            return
+        path = built.get(SPLIT) or next(iter(built.values()))
+    plain = path.name.removesuffix(".gz").endswith((".json", ".jsonl"))
+    first = next((row for _line, row in json_rows(path)), {}) if plain or not path.exists() else {}
+    if first.get("kind") == "choice" or "subgraph" in first or not plain:
+        yield from _of_set(path, _own(path) if "kind" in first else find_set(path).rows())
+        return
+    for line, row in json_rows(path):
+        try:
+            gold = gold_of_row(row)
+            if gold is None:
+                raise ValueError(f"There is none of {', '.join(ANSWERS)}.")
+            yield path, line, text(row, "id", "question_id"), gold
+        except ValueError as problem:
+            raise DataError(str(problem), file=path, line=line, hint="Gold answers must be whole.") from problem
+
+
+def _own(path: Path) -> Iterator[SetQuestion]:
+    from kgqa_bench.run.question_file import load_file
+
+    for line, (question, gold) in enumerate(load_file(path).items, 1):
+        yield SetQuestion(
+            question.id, question.text, SPLIT, line, topics=question.topic_entities, answers=gold.answers
+        )
+
+
+def _of_set(path: Path, questions: Iterator[SetQuestion]) -> Iterator[tuple[Path, int, str, GoldRow]]:
+    rows = list(questions)
+    if any(row.split == SPLIT for row in rows):
+        rows = [row for row in rows if row.split == SPLIT]
+    for row in rows:
+        facts = {"topic": row.topics[0]} if len(row.topics) == 1 else {}
+        yield path, row.line, row.id, GoldRow(row.answers, row.hard_answers, row.primary, row.text, facts)

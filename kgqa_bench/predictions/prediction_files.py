@@ -1,0 +1,133 @@
+"""Predictions in other people's files.
+
+JSON lines, or one JSON list, of rows with an id and one of ``PREDICTIONS``: a list of answers or lines (best first),
+or one text. Of RoG and GNN-RAG (``prediction``, ``ground_truth``), of BRINK (``raw_output``), or plain.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import orjson
+
+from kgqa_bench.errors import DataError, DataNotFoundError
+from kgqa_bench.predictions.gold import gold_of_row
+from kgqa_bench.predictions.model import GoldRow, Reply
+from kgqa_bench.storage import UNREADABLE
+
+PREDICTIONS = ("prediction", "predictions", "raw_output")
+IDS = ("id", "question_id")
+
+UNREADABLE_LINE = "unreadable line"
+NO_OBJECT = "row is no object"
+NO_PREDICTION = "no prediction in the row"
+WRONG_TYPE = "wrong type of prediction"
+WRONG_GOLD = "wrong type of gold answer"
+WRONG_ID = "no id"
+NULL = "null prediction"
+
+
+def read_replies(path: Path, *, with_gold: bool) -> tuple[list[Reply], str | None, Literal["ids", "text"]]:
+    """All rows of a file, what is wrong with any said in it.
+
+    Args:
+        path: JSON lines or a JSON list, perhaps ``.gz``.
+        with_gold: Read the gold answers in the rows too.
+
+    Returns:
+        The replies in file order; the key that has the predictions (None where no row has one); and what they look
+        like: ids where all are lists beside gold answers that are not RoG's, else text.
+
+    Raises:
+        DataNotFoundError: There is no such file.
+        DataError: It cannot be read, or is one JSON value but no list.
+    """
+    replies: list[Reply] = []
+    form: str | None = None
+    unit: Literal["ids", "text"] = "ids"
+    for where, row in _rows(path):
+        if row is _BROKEN:
+            replies.append(Reply(None, where, problem=UNREADABLE_LINE))
+            continue
+        if type(row) is not dict:
+            replies.append(Reply(None, where, problem=NO_OBJECT))
+            continue
+        key = next((key for key in PREDICTIONS if key in row), None)
+        form = form or key
+        value = row[key] if key is not None else None
+        if type(value) is str or "ground_truth" in row:
+            unit = "text"
+        replies.append(_reply(row, key, value, where, with_gold))
+    return replies, form, unit
+
+
+def _reply(row: dict[str, Any], key: str | None, value: Any, where: str, with_gold: bool) -> Reply:
+    question_id = row.get("id", row.get("question_id"))
+    if type(question_id) is int:
+        question_id = str(question_id)
+    if type(question_id) is not str or not question_id:
+        return Reply(None, where, problem=WRONG_ID)
+    gold: GoldRow | None = None
+    problem: str | None = None
+    if with_gold:
+        try:
+            gold = gold_of_row(row)
+        except ValueError:
+            problem = WRONG_GOLD
+    predictions: tuple[str, ...] = ()
+    raw: str | None = None
+    if type(value) is list:
+        kinds = set(map(type, value))
+        if kinds <= {str}:
+            predictions = tuple(value)
+        elif kinds <= {str, int, type(None)}:
+            predictions = tuple([str(each) for each in value if each is not None])
+            problem = problem or (NULL if value and not predictions else None)
+        else:
+            problem = problem or WRONG_TYPE
+    elif type(value) is str:
+        predictions, raw = tuple(value.split("\n")), value
+    elif type(value) is int:
+        predictions = (str(value),)
+    else:
+        problem = problem or (NO_PREDICTION if key is None else NULL if value is None else WRONG_TYPE)
+    return Reply(question_id, question_id, predictions, raw, problem, gold)
+
+
+_BROKEN = object()
+
+
+def _rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """What is said of each row's place, and the row; ``_BROKEN`` for a line that is no JSON."""
+    content = _content(path).removeprefix(b"\xef\xbb\xbf")
+    if content[:64].lstrip().startswith(b"["):
+        try:
+            rows = orjson.loads(content)
+        except orjson.JSONDecodeError as problem:
+            message = f"Not a whole JSON list: {problem.msg} at character {problem.pos}."
+            raise DataError(message, file=path, hint="Get it again, or write one JSON object a line.") from problem
+        for number, row in enumerate(rows, 1):
+            yield f"row {number}", row
+        return
+    for number, line in enumerate(content.split(b"\n"), 1):
+        try:
+            row = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            if not line.strip():
+                continue
+            row = _BROKEN
+        yield f"line {number}", row
+
+
+def _content(path: Path) -> bytes:
+    if not path.is_file():
+        what = "The folder is no run directory" if path.is_dir() else "There is no file of predictions"
+        raise DataNotFoundError(f"{what}: {path}.", hint="Give a run directory or a file of predictions.")
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if path.suffix == ".gz" else content
+    except UNREADABLE as problem:
+        raise DataError(f"Cannot be read: {problem}.", file=path) from problem
