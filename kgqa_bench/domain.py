@@ -134,12 +134,27 @@ class Answer:
     evidence: tuple[tuple[Triple, ...], ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call of a tool that a model asks for.
+
+    Attributes:
+        id: Tells it from the other calls of its reply; the tool's result names it.
+        name: The tool, as the model writes it.
+        arguments: By name; the text as it came where that is no JSON object.
+    """
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any] | str
+
+
 @dataclass(slots=True)
 class Call:
     """One model call of one question, as it is recorded."""
 
     role: str
-    messages: list[dict[str, str]]
+    messages: list[dict[str, Any]]
     settings: dict[str, Any]
     sample: int = 0
     reply: str | None = None
@@ -153,6 +168,7 @@ class Call:
     attempts: int = 1
     key: str = ""
     error: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 @dataclass(slots=True)

@@ -19,6 +19,8 @@ T = TypeVar("T")
 class NoModel:
     """Stands where a method that declares ``uses_model = False`` has no model. Every call is a ConfigError."""
 
+    takes_tools = False
+
     async def call(self, role: str, messages: Sequence[Message], **settings: Any) -> Reply:
         """Refuse."""
         raise self._refusal()

@@ -69,7 +69,8 @@ class StubServer:
 
     It answers every prompt with ``reply(body)``; the entries of ``failures`` are served first, one a call.
 
-    A failure is an HTTP status, the name of one of ``BODIES``, ``drop`` or ``hang``; a pair adds headers.
+    A failure is an HTTP status, the name of one of ``BODIES``, ``drop`` or ``hang``; a pair adds headers, of which
+    ``said`` is the error's message.
 
     Attributes:
         url: Base address with /v1.
@@ -151,7 +152,7 @@ class StubServer:
             content_type, text = BODIES[kind]
             return web.Response(text=text, content_type=content_type)
         # servers are known to quote the key they were given
-        quoted = f"status {kind} for {request.headers.get('Authorization')}"
+        quoted = headers.get("said") or f"status {kind} for {request.headers.get('Authorization')}"
         error = {"error": {"message": quoted, "type": "stub", "code": headers.get("code")}}
         return web.Response(status=kind, text=json.dumps(error), content_type="application/json", headers=headers)
 
@@ -217,7 +218,7 @@ def tiny_chat_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def fake_vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A package ``vllm`` in place of the real one: its server repeats the question.
+    """A package ``vllm`` in place of the real one: its server repeats the question, and calls the first tool.
 
     The model ``broken`` prints and exits, ``slow`` is never ready, ``crash`` dies at the first question. The file
     whose path is returned gets the process ids of the server and of a helper that it starts.
@@ -234,8 +235,9 @@ def fake_vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
             parser = argparse.ArgumentParser()
-            for name in ("--model", "--host", "--port", "--max-model-len"):
+            for name in ("--model", "--host", "--port", "--max-model-len", "--tool-call-parser"):
                 parser.add_argument(name)
+            parser.add_argument("--enable-auto-tool-choice", action="store_true")
             options = parser.parse_args()
             if options.model == "broken":
                 sys.exit("ValueError: no such model here")
@@ -261,7 +263,13 @@ def fake_vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                     if self.headers["Authorization"] != f"Bearer {os.environ['VLLM_API_KEY']}":
                         return self.reply(401, {"error": {"message": "wrong key"}})
                     text = f"{options.model} {options.max_model_len}: {request['messages'][-1]['content']}"
-                    choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+                    message = {"role": "assistant", "content": text}
+                    if "tools" in request and not (options.enable_auto_tool_choice and options.tool_call_parser):
+                        return self.reply(400, {"error": {"message": "tool choice requires a parser to be set"}})
+                    for tool in request.get("tools", ())[:1]:
+                        function = {"name": tool["function"]["name"], "arguments": '{"entity": "fire"}'}
+                        message["tool_calls"] = [{"id": "call_a", "type": "function", "function": function}]
+                    choice = {"message": message, "finish_reason": "stop"}
                     self.reply(200, {"choices": [choice], "usage": {"prompt_tokens": 4, "completion_tokens": 2}})
 
             ThreadingHTTPServer((options.host, int(options.port)), Handler).serve_forever()

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from kgqa_bench.errors import ModelError
+from kgqa_bench.llm.tool_calls import read_tool_calls, wire_messages, wire_tools
 from kgqa_bench.llm.types import Completion, Request
 
 _EXCERPT = 300
@@ -28,7 +29,7 @@ def request_body(request: Request, model: str) -> bytes:
     """The JSON body that asks for ``request``; its ``extra`` fields come last and win."""
     body: dict[str, Any] = {
         "model": model,
-        "messages": request.messages,
+        "messages": wire_messages(request.messages),
         "temperature": request.temperature,
         "max_tokens": request.max_tokens,
     }
@@ -44,6 +45,8 @@ def request_body(request: Request, model: str) -> bytes:
             "type": "json_schema",
             "json_schema": {"name": "reply", "schema": request.schema, "strict": strict},
         }
+    if request.tools:
+        body["tools"] = wire_tools(request.tools)
     if request.extra:
         body.update(request.extra)
     return orjson.dumps(body)
@@ -72,6 +75,7 @@ def read_completion(payload: bytes) -> Completion:
         message = choice["message"]
         text = _content(message.get("content"))
         reasoning = message.get("reasoning_content") or message.get("reasoning")
+        tool_calls = read_tool_calls(message.get("tool_calls"))
         finish_reason = choice.get("finish_reason")
     except (TypeError, KeyError, IndexError, AttributeError):
         raise _bad("no choices[0].message", payload) from None
@@ -84,6 +88,7 @@ def read_completion(payload: bytes) -> Completion:
         _count(usage.get("prompt_tokens")),
         _count(usage.get("completion_tokens")),
         reasoning=reasoning if isinstance(reasoning, str) else None,
+        tool_calls=tool_calls,
     )
 
 

@@ -18,7 +18,8 @@ from kgqa_bench.llm.limits import Limiter, Limits, OnWait
 from kgqa_bench.llm.parsing import split_thinking
 from kgqa_bench.llm.replay import ReplayStore, own_key
 from kgqa_bench.llm.retry import RetryPolicy, try_again
-from kgqa_bench.llm.types import Client, Completion, LikelihoodClient, Message, Reply, Request
+from kgqa_bench.llm.tool_calls import tools_refused
+from kgqa_bench.llm.types import Client, Completion, LikelihoodClient, Message, Reply, Request, Tool
 
 Ask = Callable[[], Awaitable[Completion]]
 
@@ -98,6 +99,11 @@ class Gateway:
         """What the whole run has used so far, its earlier parts included."""
         return self.guard.usage
 
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the client takes tools."""
+        return bool(getattr(self.client, "takes_tools", False))
+
     def bind(self, question_id: str, repeat: int = 0) -> BoundLlm:
         """The model as the method sees it while it answers one question."""
         return BoundLlm(self, question_id, repeat)
@@ -161,6 +167,11 @@ class BoundLlm:
         self.repeat = repeat
         self.calls: list[Call] = []
 
+    @property
+    def takes_tools(self) -> bool:
+        """See ``Llm.takes_tools``."""
+        return self.gateway.takes_tools
+
     async def call(
         self,
         role: str,
@@ -171,9 +182,12 @@ class BoundLlm:
         stop: Sequence[str] = (),
         schema: Mapping[str, Any] | None = None,
         sample: int = 0,
+        tools: Sequence[Tool] = (),
     ) -> Reply:
         """Ask the model; see ``Llm.call``."""
         gateway = self.gateway
+        if tools and not gateway.takes_tools:
+            raise tools_refused(f"{gateway.model} takes no tools.")
         run = gateway.sampling
         settings: dict[str, Any] = {
             "temperature": _first(run.temperature, temperature, 0.0),
@@ -184,17 +198,22 @@ class BoundLlm:
             "seed": derive_seed(gateway.seed, self.question_id, self.repeat, sample),
             "extra": run.extra,
         }
+        if tools:
+            settings["tools"] = tuple(tools)
         request = Request(gateway.model, tuple(messages), sample=sample, role=role, **settings)
         try:
             key = request_key(request)
         except TypeError:  # UTF-8 cannot carry a lone surrogate, as broken labels and replies may hold
             request = printable(request)
             key = request_key(request)
-        call = Call(role, cast("list[dict[str, str]]", list(request.messages)), settings, sample, key=key)
+            if tools:
+                settings["tools"] = request.tools
+        call = Call(role, cast("list[dict[str, Any]]", list(request.messages)), settings, sample, key=key)
 
         await self._record(call, lambda: gateway.client.complete(request))
         text = call.reply or ""
-        return Reply(text, call.finish_reason == "length" or (not text and call.thinking is not None), call)
+        only_thinking = not (text or call.tool_calls) and call.thinking is not None
+        return Reply(text, call.finish_reason == "length" or only_thinking, call)
 
     async def log_likelihoods(
         self, role: str, messages: Sequence[Message], continuations: Sequence[str]
@@ -214,7 +233,7 @@ class BoundLlm:
             messages = printable_messages(messages)
             key = likelihood_key(self.gateway.model, messages, continuations)
         settings = {"continuations": list(continuations)}
-        call = Call(role, cast("list[dict[str, str]]", list(messages)), settings, key=key)
+        call = Call(role, cast("list[dict[str, Any]]", list(messages)), settings, key=key)
 
         async def ask() -> Completion:
             return Completion(orjson.dumps(await scorer.log_likelihoods(messages, continuations)).decode())
@@ -256,6 +275,7 @@ def _count(call: Call, completion: Completion) -> None:
     reply = split_thinking(completion.text)
     call.reply = reply.text
     call.thinking = reply.thinking if completion.reasoning is None else completion.reasoning
+    call.tool_calls = completion.tool_calls
     call.finish_reason = completion.finish_reason
     call.prompt_tokens = completion.prompt_tokens
     call.completion_tokens = completion.completion_tokens
@@ -270,4 +290,6 @@ def _first(*values: Any) -> Any:
 
 def _estimated_tokens(call: Call) -> int:
     characters = sum(len(message["content"]) for message in call.messages)
+    for tool in call.settings.get("tools", ()):
+        characters += len(tool.description) + len(str(tool.parameters))
     return characters // _CHARACTERS_PER_TOKEN + int(call.settings.get("max_tokens", 0))

@@ -10,9 +10,12 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from kgqa_bench.contracts import ModelOptions, ModelSource
+from pydantic import Field
+
+from kgqa_bench.contracts import ModelOptions, ModelSource, PluginSettings
 from kgqa_bench.errors import MissingDependencyError, ModelError
 from kgqa_bench.llm.completions import parse_retry_after
+from kgqa_bench.llm.tool_calls import about_tools, read_tool_calls, wire_messages, wire_tools
 from kgqa_bench.llm.types import Completion, Request
 
 _EXCERPT = 500
@@ -30,14 +33,27 @@ _STATUS = {
 }
 
 
+class LitellmSettings(PluginSettings):
+    """What the model can do."""
+
+    tools: bool | None = Field(
+        default=None,
+        description="The model takes native tool calls; by default where litellm's list of models says so.",
+    )
+
+
 class LitellmSource(ModelSource):
     """A hosted model by its litellm name; its key is read from the provider's own environment variable."""
+
+    Settings = LitellmSettings
 
     def open(self, name: str, options: ModelOptions) -> LitellmClient:
         """A client for the hosted model called ``name``. litellm is imported at the first call."""
         if find_spec("litellm") is None:
             raise MissingDependencyError(f"The hosted model {name}", "litellm")
-        return LitellmClient(name, timeout=options.timeout, base_url=options.base_url)
+        return LitellmClient(
+            name, timeout=options.timeout, base_url=options.base_url, takes_tools=self.settings.tools
+        )
 
 
 def price_known(model: str) -> bool:
@@ -60,14 +76,18 @@ class LitellmClient:
         model: litellm's name of the model.
         timeout: Seconds before a request is given up.
         base_url: Another address than the provider's own; prices are unknown there.
+        takes_tools: The model takes tools; None asks litellm's list of models.
     """
 
-    def __init__(self, model: str, *, timeout: float, base_url: str | None = None) -> None:
+    def __init__(
+        self, model: str, *, timeout: float, base_url: str | None = None, takes_tools: bool | None = None
+    ) -> None:
         self.model = model
         self._timeout = timeout
         self._base_url = base_url
         self._loading = asyncio.Lock()
         self._priced: bool | None = None
+        self._takes_tools = takes_tools
 
     @property
     def price_known(self) -> bool:
@@ -75,6 +95,13 @@ class LitellmClient:
         if self._priced is None:
             self._priced = self._base_url is None and price_known(self.model)
         return self._priced
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether the model takes tools. Imports litellm where it has to ask."""
+        if self._takes_tools is None:
+            self._takes_tools = bool(_litellm().supports_function_calling(self.model))
+        return self._takes_tools
 
     async def complete(self, request: Request) -> Completion:
         """Ask once."""
@@ -91,7 +118,7 @@ class LitellmClient:
                 hint="Allow more time or fewer requests at once.",
             ) from None
         except Exception as problem:  # litellm lets errors of many libraries through
-            raise _model_error(self.model, problem) from None
+            raise about_tools(_model_error(self.model, problem), request) from None
         return self._completion(response)
 
     async def close(self) -> None:
@@ -104,7 +131,7 @@ class LitellmClient:
     def _arguments(self, request: Request) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": self.model,
-            "messages": list(request.messages),
+            "messages": list(wire_messages(request.messages)),
             "temperature": request.temperature,
             "max_tokens": request.max_tokens,
             "timeout": self._timeout,
@@ -124,6 +151,9 @@ class LitellmClient:
                 "type": "json_schema",
                 "json_schema": {"name": "reply", "schema": dict(request.schema), "strict": True},
             }
+        if request.tools:
+            arguments["tools"] = wire_tools(request.tools)
+            arguments["allowed_openai_params"] = ["tools"]  # else left out where litellm's list lacks them
         return {**arguments, **(request.extra or {})}
 
     def _completion(self, response: Any) -> Completion:
@@ -132,7 +162,8 @@ class LitellmClient:
             text = choice.message.content
             if text is not None and not isinstance(text, str):
                 raise TypeError
-        except (AttributeError, IndexError, TypeError):
+            tool_calls = read_tool_calls([call.model_dump() for call in choice.message.tool_calls or ()])
+        except (AttributeError, IndexError, KeyError, TypeError):
             raise ModelError(
                 f"The reply of {self.model} is no chat completion.", reason="bad_response", retryable=True
             ) from None
@@ -145,6 +176,7 @@ class LitellmClient:
             usage.completion_tokens if counted else None,
             cost_usd=self._cost(response) if counted else None,
             reasoning=getattr(choice.message, "reasoning_content", None),
+            tool_calls=tool_calls,
         )
 
     def _cost(self, response: Any) -> float | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from typing import Any, cast
 
 import orjson
 
-from kgqa_bench.llm.types import Message, Request
+from kgqa_bench.domain import ToolCall
+from kgqa_bench.llm.types import Message, Request, Tool
 
 _DIGEST_BYTES = 16
 
@@ -26,7 +28,8 @@ def derive_seed(run_seed: int, question_id: str, repeat: int, sample: int) -> in
 def request_key(request: Request) -> str:
     """Hash of everything that may change the reply: every field of the request.
 
-    Run seed, question and repeat are in it through ``request.seed`` (see ``derive_seed``).
+    Run seed, question and repeat are in it through ``request.seed`` (see ``derive_seed``). Tools are in it where
+    there are any: a request without has the key that it had before there were tools.
 
     Raises:
         TypeError: A message holds a lone surrogate (see ``printable``) or a value that JSON cannot hold.
@@ -44,6 +47,7 @@ def request_key(request: Request) -> str:
             request.sample,
             request.extra,
             request.role,
+            *([request.tools] if request.tools else ()),
         )
     )
 
@@ -54,18 +58,31 @@ def likelihood_key(model: str, messages: Sequence[Message], continuations: Seque
 
 
 def printable(request: Request) -> Request:
-    """The request with lone surrogates in its messages replaced by U+FFFD, so that UTF-8 can carry them."""
-    return replace(request, messages=tuple(printable_messages(request.messages)))
+    """The request with lone surrogates in messages and tools replaced by U+FFFD, so that UTF-8 can carry them."""
+    tools = (Tool(*map(_printable, (tool.name, tool.description, tool.parameters))) for tool in request.tools)
+    return replace(request, messages=tuple(printable_messages(request.messages)), tools=tuple(tools))
 
 
 def printable_messages(messages: Sequence[Message]) -> list[Message]:
     """The messages with lone surrogates replaced by U+FFFD."""
-    return [{"role": message["role"], "content": printable_text(message["content"])} for message in messages]
+    return [cast("Message", _printable(message)) for message in messages]
 
 
 def printable_text(text: str) -> str:
     """The text with lone surrogates replaced by U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return printable_text(value)
+    if isinstance(value, Mapping):
+        return {_printable(name): _printable(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_printable(entry) for entry in value]
+    if isinstance(value, ToolCall):
+        return ToolCall(_printable(value.id), _printable(value.name), _printable(value.arguments))
+    return value
 
 
 def _hash(value: object) -> str:

@@ -7,9 +7,12 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from kgqa_bench.contracts import ModelOptions, ModelSource
+from pydantic import Field
+
+from kgqa_bench.contracts import ModelOptions, ModelSource, PluginSettings
 from kgqa_bench.errors import ConfigError, ModelError
 from kgqa_bench.llm.completions import read_completion, request_body, status_error
+from kgqa_bench.llm.tool_calls import about_tools
 from kgqa_bench.llm.types import Completion, Request
 
 if TYPE_CHECKING:
@@ -61,12 +64,21 @@ class OpenAIServer:
         api_key: Sent as bearer token where given.
         concurrency: Most connections; the session's pool must not be smaller than what the run asks for.
         timeout: Seconds before a request is given up.
+        takes_tools: The server and its model take tools.
     """
 
     def __init__(
-        self, model: str, base_url: str, *, api_key: str | None = None, concurrency: int = 8, timeout: float = 120.0
+        self,
+        model: str,
+        base_url: str,
+        *,
+        api_key: str | None = None,
+        concurrency: int = 8,
+        timeout: float = 120.0,
+        takes_tools: bool = False,
     ) -> None:
         self.model = model
+        self.takes_tools = takes_tools
         self._url = completions_url(base_url)
         self._api_key = (api_key or "").strip()
         if not (self._api_key.isascii() and self._api_key.isprintable()):
@@ -106,7 +118,7 @@ class OpenAIServer:
         except ModelError as problem:
             problem.message = self._redacted(problem.message)
             problem.args = (problem.message,)
-            raise
+            raise about_tools(problem, request) from None
 
     async def _body(self, response: aiohttp.ClientResponse) -> bytes:
         parts, size = [], 0
@@ -148,8 +160,20 @@ class OpenAIServer:
         return text.replace(self._api_key, "[key]") if self._api_key else text
 
 
+class OpenAIServerSettings(PluginSettings):
+    """What the server can do."""
+
+    tools: bool = Field(
+        default=False,
+        description="The server takes native tool calls for this model (vLLM: --enable-auto-tool-choice, llama.cpp: "
+        "--jinja).",
+    )
+
+
 class OpenAIServerSource(ModelSource):
     """A model on the OpenAI-compatible server at --base-url; its key is read from OPENAI_API_KEY."""
+
+    Settings = OpenAIServerSettings
 
     def open(self, name: str, options: ModelOptions) -> OpenAIServer:
         """A client for the model that the server calls ``name``."""
@@ -163,4 +187,5 @@ class OpenAIServerSource(ModelSource):
             api_key=os.environ.get(KEY_VARIABLE),
             concurrency=options.concurrency,
             timeout=options.timeout,
+            takes_tools=self.settings.tools,
         )

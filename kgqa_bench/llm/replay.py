@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from kgqa_bench.contracts import ModelOptions, ModelSource
-from kgqa_bench.domain import Call
+from kgqa_bench.domain import Call, ToolCall
 from kgqa_bench.errors import ModelError, RunDirectoryError
 from kgqa_bench.llm.budget import Usage
 from kgqa_bench.llm.keys import likelihood_key, request_key
@@ -31,6 +31,7 @@ class StoredReply(NamedTuple):
     seconds: float
     attempts: int
     error: str | None
+    tool_calls: tuple[ToolCall, ...]
 
     def restore(self, call: Call) -> None:
         """Put the outcome into ``call``."""
@@ -82,6 +83,7 @@ class ReplayStore:
             row.get("seconds") or 0.0,
             row.get("attempts") or 1,
             row.get("error"),
+            tuple(ToolCall(**call) for call in row.get("tool_calls") or ()),
         )
         self.usage.calls += 1
         if stored.error is None and stored.reply is not None:
@@ -107,10 +109,12 @@ class ReplayClient:
         model: The recorded run's model, which is in the keys of its calls.
         store: The recorded calls.
         run: Where they were recorded, for messages.
+        takes_tools: Some of the calls had tools.
     """
 
-    def __init__(self, model: str, store: ReplayStore, run: Path) -> None:
+    def __init__(self, model: str, store: ReplayStore, run: Path, takes_tools: bool = False) -> None:
         self.model = model
+        self.takes_tools = takes_tools
         self.price_known = store.usage.unpriced == 0
         self._store = store
         self._run = run
@@ -127,6 +131,7 @@ class ReplayClient:
             stored.cost_usd,
             stored.thinking,
             stored.seconds,
+            stored.tool_calls,
         )
 
     async def log_likelihoods(self, messages: Sequence[Message], continuations: Sequence[str]) -> list[float]:
@@ -171,6 +176,8 @@ class ReplaySource(ModelSource):
         if model is None:
             raise RunDirectoryError(f"{run} has no model calls to replay: its method asks no model.")
         store = ReplayStore()
+        takes_tools = False
         for row in read_calls(run):
             store.add(row["key"], row)
-        return ReplayClient(model, store, run)
+            takes_tools = takes_tools or "tools" in row.get("settings", ())
+        return ReplayClient(model, store, run, takes_tools)

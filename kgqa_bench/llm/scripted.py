@@ -6,6 +6,10 @@ One rule a line; the first that fits a call answers it::
     {"role": "proponent", "contains": ["copper", "conduct"], "reply": "Copper conducts electricity."}
     {"contains": "copper", "reply": ["ANSWER: B", "ANSWER: C"]}
     {"reply": "ANSWER: A"}
+
+A rule with tool calls answers the calls that offer tools::
+
+    {"contains": "copper", "tool_calls": [{"name": "explore", "arguments": {"entity": "copper"}}]}
 """
 
 from __future__ import annotations
@@ -15,14 +19,24 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kgqa_bench.contracts import ModelOptions, ModelSource
+from kgqa_bench.contracts import ModelOptions, ModelSource, PluginSettings
+from kgqa_bench.domain import ToolCall
 from kgqa_bench.errors import DataError, DataNotFoundError, ModelError
 from kgqa_bench.llm.types import Completion, Request
 from kgqa_bench.storage import user_path
 
 _EXCERPT = 80
+
+
+class ScriptedToolCall(BaseModel):
+    """A tool call of a rule; ``arguments`` as text stands for what is no JSON object."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    arguments: dict[str, Any] | str = {}
 
 
 class Rule(BaseModel):
@@ -32,6 +46,7 @@ class Rule(BaseModel):
         role: The call's role (``proponent``, …); None fits every role.
         contains: Texts that must all occur in the call's messages.
         reply: The reply; of a list, sample number n gets the n-th (beyond the end it starts again).
+        tool_calls: The tools called; a rule with any fits no call that offers no tools, and needs no reply.
         finish_reason: ``stop``, or ``length`` for a reply cut at the token limit.
     """
 
@@ -39,13 +54,15 @@ class Rule(BaseModel):
 
     role: str | None = None
     contains: str | tuple[str, ...] = ()
-    reply: str | tuple[str, ...]
+    reply: str | tuple[str, ...] = ""
+    tool_calls: tuple[ScriptedToolCall, ...] = ()
     finish_reason: str = "stop"
 
-    def fits(self, role: str, text: str) -> bool:
-        """Whether the rule answers a call of this role and text."""
+    def fits(self, request: Request, text: str) -> bool:
+        """Whether the rule answers a request of this text."""
         wanted = (self.contains,) if isinstance(self.contains, str) else self.contains
-        return self.role in (None, role) and all(part in text for part in wanted)
+        can = not self.tool_calls or bool(request.tools)
+        return can and self.role in (None, request.role) and all(part in text for part in wanted)
 
     def choose(self, sample: int) -> str:
         """The reply for a sample number."""
@@ -53,21 +70,28 @@ class Rule(BaseModel):
 
 
 class ScriptedClient:
-    """Answers by rules. Tokens are counted as words; a call costs nothing."""
+    """Answers by rules. Tokens are counted as words, those of tool calls as their JSON; a call costs nothing."""
 
     price_known = True
 
-    def __init__(self, model: str, rules: list[Rule]) -> None:
+    def __init__(self, model: str, rules: list[Rule], takes_tools: bool = False) -> None:
         self.model = model
         self.rules = rules
+        self.takes_tools = takes_tools
 
     async def complete(self, request: Request) -> Completion:
         """The reply of the first rule that fits. ModelError where none does."""
         text = "\n".join(message["content"] for message in request.messages)
         for rule in self.rules:
-            if rule.fits(request.role, text):
+            if rule.fits(request, text):
                 reply = rule.choose(request.sample)
-                return Completion(reply, rule.finish_reason, len(text.split()), len(reply.split()), 0.0)
+                written = " ".join([reply, *(call.model_dump_json() for call in rule.tool_calls)])
+                calls = tuple(
+                    ToolCall(f"call_{len(request.messages)}_{number}", call.name, call.arguments)
+                    for number, call in enumerate(rule.tool_calls)
+                )
+                counts = len(text.split()), len(written.split())
+                return Completion(reply, rule.finish_reason, *counts, 0.0, tool_calls=calls)
         last = request.messages[-1]["content"] if request.messages else ""
         raise ModelError(
             f"{self.model} has no rule for a call of role {request.role!r} that ends in {last[-_EXCERPT:]!r}.",
@@ -79,13 +103,25 @@ class ScriptedClient:
         """Nothing is held open."""
 
 
+class ScriptedSettings(PluginSettings):
+    """What the model is said to do."""
+
+    tools: bool | None = Field(
+        default=None, description="The model takes native tool calls; by default where a rule calls a tool."
+    )
+
+
 class ScriptedSource(ModelSource):
     """Replies from a file of rules (JSON lines or YAML), for tests and demonstrations."""
 
+    Settings = ScriptedSettings
+
     def open(self, name: str, options: ModelOptions) -> ScriptedClient:
         """A client for the script file ``name``. DataError names file and line of a malformed rule."""
-        path = user_path(name)
-        return ScriptedClient(f"scripted/{name}", read_script(path))
+        rules = read_script(user_path(name))
+        tools = self.settings.tools
+        takes_tools = any(rule.tool_calls for rule in rules) if tools is None else tools
+        return ScriptedClient(f"scripted/{name}", rules, takes_tools)
 
 
 def read_script(path: Path) -> list[Rule]:
@@ -114,6 +150,8 @@ def read_script(path: Path) -> list[Rule]:
             raise DataError(f"{where or 'rule'}: {first['msg']}.", file=path, line=line) from problem
         if not rule.reply and not isinstance(rule.reply, str):
             raise DataError("reply: the list is empty.", file=path, line=line)
+        if not rule.tool_calls and "reply" not in rule.model_fields_set:
+            raise DataError("reply or tool_calls: one of them is needed.", file=path, line=line)
         rules.append(rule)
     if not rules:
         raise DataError("holds no rule.", file=path)

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypedDict
+from typing import Any, Literal, NotRequired, Protocol, TypedDict
 
-from kgqa_bench.domain import Call, ParseOutcome
+from kgqa_bench.domain import Call, ParseOutcome, ToolCall
 
 
 class Message(TypedDict):
-    """One chat message."""
+    """One chat message.
 
-    role: Literal["system", "user", "assistant"]
+    A reply that calls tools goes back into the chat as ``Reply.message``, followed by one message of the role
+    ``tool`` for each call, with its result as content and its id as ``tool_call_id``.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    tool_calls: NotRequired[Sequence[ToolCall]]
+    tool_call_id: NotRequired[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What a model may call: a name of letters, digits, ``_`` and ``-``, and the JSON schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +50,7 @@ class Request:
     sample: int = 0
     extra: Mapping[str, Any] | None = None  # the model's own settings, such as enable_thinking
     role: str = ""
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +67,15 @@ class Completion:
     cost_usd: float | None = None
     reasoning: str | None = None
     seconds: float | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 class Client(Protocol):
     """One model behind one interface. Raises ``ModelError`` and nothing else for a failed call.
 
     A client whose replies all carry ``cost_usd`` says so with an attribute ``price_known = True``; without it a
-    run with a budget of money is refused at its start.
+    run with a budget of money is refused at its start. One that takes a request's ``tools`` says so with
+    ``takes_tools = True``; without it no request has any.
     """
 
     model: str
@@ -87,6 +105,18 @@ class Reply:
     truncated: bool
     call: Call
 
+    @property
+    def tool_calls(self) -> tuple[ToolCall, ...]:
+        """The tools that the model calls, in its order. Names and arguments are unchecked."""
+        return self.call.tool_calls
+
+    @property
+    def message(self) -> Message:
+        """The reply as the assistant's turn of the chat."""
+        if self.tool_calls:
+            return {"role": "assistant", "content": self.text, "tool_calls": self.tool_calls}
+        return {"role": "assistant", "content": self.text}
+
     def parsed(self, outcome: ParseOutcome) -> None:
         """Record how reading this reply went."""
         self.call.parse = outcome
@@ -94,6 +124,11 @@ class Reply:
 
 class Llm(Protocol):
     """The model as one question's method sees it. Every call is counted and recorded under its role."""
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether ``call`` takes ``tools`` with this model."""
+        ...
 
     async def call(
         self,
@@ -105,6 +140,7 @@ class Llm(Protocol):
         stop: Sequence[str] = (),
         schema: Mapping[str, Any] | None = None,
         sample: int = 0,
+        tools: Sequence[Tool] = (),
     ) -> Reply:
         """Ask the model.
 
@@ -116,9 +152,11 @@ class Llm(Protocol):
             stop: Strings that end the reply.
             schema: JSON schema of the reply, where it has a form.
             sample: Number of the draw, for several samples of one prompt.
+            tools: What the model may call instead of replying in words.
 
         Raises:
-            ModelError: When no reply could be had within the bounded retries.
+            ModelError: When no reply could be had within the bounded retries, or tools are given to a model that
+                takes none.
             BudgetExceededError: When the run's budget is used up.
         """
         ...

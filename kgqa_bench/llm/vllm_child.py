@@ -34,6 +34,10 @@ class VllmSettings(PluginSettings):
     arguments: tuple[str, ...] = Field(
         default=(), description="Further arguments of vLLM's server, such as --max-model-len=8192."
     )
+    tool_call_parser: str | None = Field(
+        default=None,
+        description="vLLM's parser of the model's tool calls, such as hermes for Qwen3; native tool calls need one.",
+    )
 
 
 class VllmSource(ModelSource):
@@ -65,6 +69,7 @@ class VllmClient:
 
     def __init__(self, name: str, settings: VllmSettings, options: ModelOptions) -> None:
         self.model = f"vllm/{name}"
+        self.takes_tools = settings.tool_call_parser is not None
         self._name = name
         self._settings = settings
         self._options = options
@@ -110,6 +115,7 @@ class VllmClient:
         command = [
             *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
             *(f"--model={self._name}", f"--host={_HOST}", f"--port={port}"),
+            *self._tool_arguments(),
             *self._settings.arguments,
         ]
         # the key goes by environment: arguments can be read by every user of the machine
@@ -123,6 +129,10 @@ class VllmClient:
             concurrency=self._options.concurrency,
             timeout=self._options.timeout,
         )
+
+    def _tool_arguments(self) -> list[str]:
+        parser = self._settings.tool_call_parser
+        return [] if parser is None else ["--enable-auto-tool-choice", f"--tool-call-parser={parser}"]
 
     async def _stop(self) -> None:
         child, self._child = self._child, None

@@ -179,7 +179,20 @@ def read_calls(path: Path) -> Iterator[dict[str, Any]]:
         for name, kinds in _CALL_FIELDS.items():
             if name not in value or not isinstance(value[name], kinds):
                 raise _damaged(path / CALLS, line, f"{name}: {value.get(name, 'missing')!r}")
+        tool_calls = value.get("tool_calls", [])
+        if not (isinstance(tool_calls, list) and all(map(_is_tool_call, tool_calls))):
+            raise _damaged(path / CALLS, line, f"tool_calls: {tool_calls!r}")
         yield value
+
+
+def _is_tool_call(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"id", "name", "arguments"}
+        and isinstance(value["id"], str)
+        and isinstance(value["name"], str)
+        and isinstance(value["arguments"], dict | str)
+    )
 
 
 def calls_missing(records: Iterable[RecordRow], calls: Iterable[Mapping[str, Any]]) -> set[tuple[str, int]]:

@@ -191,6 +191,7 @@ def _gold_fields(gold: Gold) -> dict[str, Any]:
 
 def call_row(llm: BoundLlm, call: Call) -> bytes:
     """A row of calls.jsonl. The parse outcome, known later, stands in the record."""
+    tool_calls = {"tool_calls": [asdict(tool_call) for tool_call in call.tool_calls]} if call.tool_calls else {}
     return encode(
         {
             "question_id": llm.question_id,
@@ -201,6 +202,7 @@ def call_row(llm: BoundLlm, call: Call) -> bytes:
             "settings": call.settings,
             "sample": call.sample,
             "reply": call.reply,
+            **tool_calls,
             "thinking": call.thinking,
             "finish_reason": call.finish_reason,
             "prompt_tokens": call.prompt_tokens,

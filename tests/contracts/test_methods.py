@@ -56,6 +56,8 @@ each_method = pytest.mark.parametrize("name", METHODS)
 class FakeLlm:
     """Answers every call with ``reply``, one turn of the loop later."""
 
+    takes_tools = False
+
     def __init__(self, reply: Callable[[Sequence[Message]], str]) -> None:
         self.reply = reply
         self.calls: list[Call] = []

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgqa_bench.domain import ToolCall
 from kgqa_bench.llm.keys import derive_seed, likelihood_key, printable, request_key
-from kgqa_bench.llm.types import Request
+from kgqa_bench.llm.types import Request, Tool
 
 BASE = Request("m", ({"role": "user", "content": "a"},), seed=1)
 CHANGES = {
@@ -23,6 +24,11 @@ CHANGES = {
     "sample": st.integers(1, 100),
     "extra": st.dictionaries(st.text(), st.integers(-5, 5) | st.booleans(), min_size=1),
     "role": st.text(min_size=1),
+    "tools": st.lists(
+        st.builds(Tool, st.text(), st.text(), st.dictionaries(st.text(), st.text(), max_size=3)),
+        min_size=1,
+        max_size=2,
+    ).map(tuple),
 }
 
 
@@ -42,6 +48,9 @@ def test_equal_requests_have_equal_keys_whatever_the_order_of_their_mappings(val
     reordered = dict(values)
     for name in ("schema", "extra"):
         reordered[name] = dict(reversed(values[name].items()))
+    reordered["tools"] = tuple(
+        dataclasses.replace(tool, parameters=dict(reversed(tool.parameters.items()))) for tool in values["tools"]
+    )
     reordered["messages"] = tuple(dict(reversed(message.items())) for message in values["messages"])
     assert request_key(Request(**reordered)) == request_key(Request(**values))
 
@@ -92,3 +101,41 @@ def test_printable_leaves_nothing_that_utf8_cannot_carry_and_changes_nothing_els
 def test_a_lone_surrogate_has_no_key():
     with pytest.raises(TypeError):
         request_key(dataclasses.replace(BASE, messages=({"role": "user", "content": "\ud800"},)))
+
+
+def test_a_request_without_tools_has_the_key_of_old_recordings():
+    assert request_key(BASE) == "40d2fc184647d16e46e3c7caf30ed40a"
+
+
+def test_tool_calls_and_results_in_the_chat_are_in_the_key():
+    def key(arguments, call_id="c1"):
+        call = ToolCall("c1", "explore", arguments)
+        turns = (
+            {"role": "assistant", "content": "", "tool_calls": (call,)},
+            {"role": "tool", "content": "x", "tool_call_id": call_id},
+        )
+        return request_key(dataclasses.replace(BASE, messages=(*BASE.messages, *turns)))
+
+    assert len({key({"hops": 1}), key({"hops": 2}), key("{hops"), key({"hops": 1}, "c2")}) == 4
+    assert key({"a": 1, "b": 2}) == key({"b": 2, "a": 1})
+
+
+def test_tools_and_tool_calls_are_made_printable():
+    call = ToolCall("\ud800", "n\ud800", {"k\ud800": ["\ud800", 1]})
+    broken = dataclasses.replace(
+        BASE,
+        messages=({"role": "assistant", "content": "\ud800", "tool_calls": (call,)},),
+        tools=(Tool("n", "\ud800", {"enum": ["\ud800", True]}),),
+    )
+    with pytest.raises(TypeError):
+        request_key(broken)
+    cleaned = printable(broken)
+    assert cleaned.messages == (
+        {
+            "role": "assistant",
+            "content": "\ufffd",
+            "tool_calls": [ToolCall("\ufffd", "n\ufffd", {"k\ufffd": ["\ufffd", 1]})],
+        },
+    )
+    assert cleaned.tools == (Tool("n", "\ufffd", {"enum": ["\ufffd", True]}),)
+    request_key(cleaned)

@@ -1,4 +1,5 @@
 import asyncio
+import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -6,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from kgqa_bench.contracts import ModelOptions
+from kgqa_bench.domain import ToolCall
 from kgqa_bench.errors import ConfigError, ModelError
 from kgqa_bench.llm.budget import Budget
 from kgqa_bench.llm.gateway import Gateway
-from kgqa_bench.llm.hosted import LitellmClient, LitellmSource, price_known
-from kgqa_bench.llm.types import Request
+from kgqa_bench.llm.hosted import LitellmClient, LitellmSettings, LitellmSource, price_known
+from kgqa_bench.llm.types import Request, Tool
 
 KEY = "sk-very-secret-0123456789"
 REQUEST = Request("openai/gpt-4o-mini", ({"role": "user", "content": "What is hot?"},), seed=5)
@@ -131,6 +133,56 @@ async def test_a_reply_without_usage_has_unknown_counts(stub_server, client):
     stub_server.usage = None
     reply = await client.complete(REQUEST)
     assert (reply.prompt_tokens, reply.completion_tokens, reply.cost_usd) == (None, None, None)
+
+
+TOOL = Tool("explore", "Finds paths.", {"type": "object", "properties": {"hops": {"type": "integer"}}})
+
+
+@pytest.mark.parametrize(
+    ("model", "setting", "takes"),
+    [
+        ("gpt-4o-mini", {}, True),
+        ("anthropic/claude-sonnet-4-5", {}, True),
+        ("openai/none-such", {}, False),
+        ("none-such", {}, False),
+        ("openai/none-such", {"tools": True}, True),
+        ("gpt-4o-mini", {"tools": False}, False),
+    ],
+)
+def test_which_models_take_tools(model, setting, takes):
+    assert LitellmSource(LitellmSettings(**setting)).open(model, ModelOptions()).takes_tools is takes
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o-mini", "openai/none-such", "featherless_ai/none"])
+async def test_tools_and_tool_calls_pass_through(stub_server, monkeypatch, model):
+    monkeypatch.setenv("FEATHERLESS_AI_API_KEY", KEY)
+    client = LitellmClient(model, timeout=10.0, base_url=stub_server.url)
+    function = {"name": "explore", "arguments": '{"hops": 1}'}
+    stub_server.message = {"content": None, "tool_calls": [{"id": "c1", "type": "function", "function": function}]}
+    stub_server.finish_reason = "tool_calls"
+    reply = await client.complete(replace(REQUEST, tools=(TOOL,)))
+    assert reply.tool_calls == (ToolCall("c1", "explore", {"hops": 1}),)
+    assert (reply.text, reply.finish_reason) == ("", "tool_calls")
+    turns = (
+        {"role": "assistant", "content": "", "tool_calls": reply.tool_calls},
+        {"role": "tool", "tool_call_id": "c1", "content": "42 paths"},
+    )
+    await client.complete(replace(REQUEST, messages=(*REQUEST.messages, *turns), tools=(TOOL,)))
+    await client.close()
+    sent = {"name": TOOL.name, "description": TOOL.description, "parameters": TOOL.parameters}
+    assert [body["tools"] for body in stub_server.bodies] == [[{"type": "function", "function": sent}]] * 2
+    question, turn, result = stub_server.bodies[1]["messages"]
+    assert question == REQUEST.messages[0]
+    assert json.loads(turn["tool_calls"][0]["function"]["arguments"]) == {"hops": 1}
+    assert (result["role"], result["tool_call_id"], result["content"]) == ("tool", "c1", "42 paths")
+
+
+async def test_a_refusal_of_tools_is_told_with_the_way_out(stub_server, client):
+    stub_server.failures.append((400, {"said": "stub does not support tools"}))
+    with pytest.raises(ModelError, match="does not support tools") as problem:
+        await client.complete(replace(REQUEST, tools=(TOOL,)))
+    assert (problem.value.reason, problem.value.retryable) == ("refused", False)
+    assert "protocol=json" in problem.value.hint
 
 
 async def test_an_empty_reply_is_a_reply(stub_server, client):

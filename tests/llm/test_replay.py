@@ -5,13 +5,15 @@ import orjson
 import pytest
 
 from kgqa_bench.contracts import ModelOptions
-from kgqa_bench.domain import Call
+from kgqa_bench.domain import Call, ToolCall
 from kgqa_bench.errors import ModelError, RunDirectoryError
 from kgqa_bench.llm.budget import Budget
 from kgqa_bench.llm.gateway import Gateway
-from kgqa_bench.llm.replay import ReplayStore
+from kgqa_bench.llm.replay import ReplayStore, own_key
 from kgqa_bench.llm.resolve import open_model
-from kgqa_bench.llm.types import Completion
+from kgqa_bench.llm.types import Completion, Tool
+from kgqa_bench.run.directory import read_calls
+from kgqa_bench.run.runner import call_row
 from kgqa_bench.run.schema import Hashes, RunInfo
 
 
@@ -147,6 +149,86 @@ def test_a_damaged_row_is_named_with_its_line(record):
     row = dataclasses.asdict(Call("answer", [], {}, key="k", reply="r")) | {"question_id": "q1", "repeat": 0}
     (run / "calls.jsonl").write_text(json.dumps(row) + "\n{broken\n")
     with pytest.raises(RunDirectoryError, match=r"calls\.jsonl, line 2"):
+        open_model(f"replay/{run}", ModelOptions())
+
+
+EXPLORE = Tool("explore", "Finds paths.", {"type": "object"})
+
+
+async def act(llm, prompt):
+    """A chat of three calls: two with tools, whose results go back, and a last one in words."""
+    messages, replies = prompt(), []
+    for tools in ((EXPLORE,), (EXPLORE,), ()):
+        replies.append(await llm.call("act", messages, tools=tools))
+        results = [
+            {"role": "tool", "tool_call_id": call.id, "content": str(call.arguments)}
+            for call in replies[-1].tool_calls
+        ]
+        messages = [*messages, replies[-1].message, *results]
+    return replies
+
+
+async def test_a_run_with_tools_is_replayed_and_resumed_from_its_rows(client, prompt, record):
+    client.takes_tools = True
+    first = (ToolCall("c1", "explore", {"hops": 1, "of": ["a", None]}), ToolCall("c2", "ground", "{broken \ud800"))
+    client.outcomes = iter(
+        [
+            Completion("", "tool_calls", 7, 3, 0.5, tool_calls=first),
+            Completion("Look.", "tool_calls", 9, 2, 0.5, tool_calls=(ToolCall("c3", "explore", {}),)),
+            Completion("Fire.", "stop", 11, 1, 0.5),
+        ]
+    )
+    rows = []
+    gateway = Gateway(client, on_call=lambda llm, call: rows.append(call_row(llm, call)))
+    llm = gateway.bind("q1")
+    before = await act(llm, prompt)
+    run = record()
+    (run / "calls.jsonl").write_bytes(b"".join(row + b"\n" for row in rows))
+    with_calls, _, in_words = read_calls(run)
+    assert with_calls["settings"]["tools"] == [dataclasses.asdict(EXPLORE)]
+    assert with_calls["tool_calls"][0] == {"id": "c1", "name": "explore", "arguments": {"hops": 1, "of": ["a", None]}}
+    assert with_calls["tool_calls"][1]["arguments"] == "{broken \ufffd"
+    assert "tool_calls" not in in_words and "tools" not in in_words["settings"]
+
+    replay = Gateway(open_model(f"replay/{run}", ModelOptions())).bind("q1")
+    assert replay.takes_tools
+    store = ReplayStore()
+    for row in read_calls(run):
+        store.add(own_key("q1", 0, row["key"]), row)
+    resumed = Gateway(client, replay=store).bind("q1")
+    for again in (replay, resumed):
+        after = await act(again, prompt)
+        assert [reply.text for reply in after] == [reply.text for reply in before]
+        assert [[call.id for call in reply.tool_calls] for reply in after] == [["c1", "c2"], ["c3"], []]
+        assert after[0].tool_calls[0] == first[0]
+        assert [call.key for call in again.calls] == [call.key for call in llm.calls]
+        assert [reply.truncated for reply in after] == [False] * 3
+    assert len(client.requests) == 3
+
+
+async def test_a_replay_of_a_run_without_tools_takes_none(client, prompt, record):
+    llm = Gateway(client).bind("q1")
+    await llm.call("answer", prompt())
+    assert not open_model(f"replay/{record(llm)}", ModelOptions()).takes_tools
+
+
+@pytest.mark.parametrize(
+    "tool_calls",
+    [
+        None,
+        {},
+        ["c1"],
+        [{"id": "c1", "name": "x"}],
+        [{"id": "c1", "name": "x", "arguments": [1]}],
+        [{"id": 1, "name": "x", "arguments": {}}],
+        [{"id": "c1", "name": "x", "arguments": {}, "more": 1}],
+    ],
+)
+def test_damaged_tool_calls_are_named_with_their_line(record, tool_calls):
+    run = record()
+    row = dataclasses.asdict(Call("answer", [], {}, key="k", reply="r")) | {"question_id": "q1", "repeat": 0}
+    (run / "calls.jsonl").write_text(json.dumps(row | {"tool_calls": tool_calls}) + "\n")
+    with pytest.raises(RunDirectoryError, match=r"calls\.jsonl, line 1 is damaged: tool_calls"):
         open_model(f"replay/{run}", ModelOptions())
 
 

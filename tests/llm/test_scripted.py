@@ -4,6 +4,7 @@ from kgqa_bench.contracts import ModelOptions
 from kgqa_bench.errors import DataError, DataNotFoundError, ModelError
 from kgqa_bench.llm.gateway import Gateway
 from kgqa_bench.llm.resolve import open_model
+from kgqa_bench.llm.types import Tool
 
 JSONL = """\
 {"role": "judge", "reply": "B"}
@@ -47,6 +48,47 @@ async def test_a_call_that_no_rule_fits_is_a_typed_error(script, prompt):
     assert (problem.value.reason, problem.value.retryable) == ("unavailable", False)
 
 
+TOOLS = """\
+{"contains": "42 paths", "reply": "done"}
+{"reply": "Let me see.", "tool_calls": [{"name": "go", "arguments": {"hops": 1}}, {"name": "x", "arguments": "{"}]}
+{"reply": "no tools"}
+"""
+
+
+async def test_a_rule_with_tool_calls_answers_what_offers_tools(tmp_path, prompt):
+    script = tmp_path / "tools.jsonl"
+    script.write_text(TOOLS)
+    llm = Gateway(open_model(f"scripted/{script}", ModelOptions())).bind("q1")
+    tools = (Tool("go", "Finds paths.", {"type": "object"}),)
+    assert llm.takes_tools
+    assert (await llm.call("act", prompt())).text == "no tools"
+    reply = await llm.call("act", prompt(), tools=tools)
+    assert reply.text == "Let me see."
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [("go", {"hops": 1}), ("x", "{")]
+    # three words, and the JSON of two calls without a space in it
+    assert (reply.call.prompt_tokens, reply.call.completion_tokens, reply.call.cost_usd) == (3, 5, 0.0)
+    results = [{"role": "tool", "tool_call_id": call.id, "content": "42 paths"} for call in reply.tool_calls]
+    again = await llm.call("act", [*prompt(), reply.message, *results], tools=tools)
+    assert (again.text, again.tool_calls) == ("done", ())
+    more = await llm.call("act", [*prompt(), reply.message], tools=tools)
+    assert len({call.id for call in (*reply.tool_calls, *more.tool_calls)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("script", "setting", "takes"),
+    [
+        (TOOLS, {}, True),
+        (JSONL, {}, False),
+        (TOOLS, {"tools": False}, False),
+        (JSONL, {"tools": True}, True),
+    ],
+)
+def test_a_script_takes_tools_where_a_rule_calls_one_unless_told_otherwise(tmp_path, script, setting, takes):
+    path = tmp_path / "s.jsonl"
+    path.write_text(script)
+    assert open_model(f"scripted/{path}", ModelOptions(), setting).takes_tools is takes
+
+
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
@@ -54,6 +96,8 @@ async def test_a_call_that_no_rule_fits_is_a_typed_error(script, prompt):
         ("s.jsonl", '{"reply": "a"}\n{"reply"\n', "line 2: not valid JSON"),
         ("s.jsonl", '{"reply": "a", "rolle": "x"}\n', "line 1: rolle"),
         ("s.jsonl", '{"reply": []}\n', "line 1: reply: the list is empty"),
+        ("s.jsonl", '{"reply": "a", "tool_calls": [{"arguments": {}}]}\n', "line 1: tool_calls"),
+        ("s.jsonl", '{"tool_calls": []}\n', "line 1: reply or tool_calls"),
         ("s.jsonl", "\n\n", "holds no rule"),
         ("s.jsonl", "[1]\n", "line 1: rule"),
         ("s.yaml", "- reply: a\n- role: b\n", "line 2: reply"),

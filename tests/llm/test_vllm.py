@@ -5,13 +5,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kgqa_bench.contracts import ModelOptions
+from kgqa_bench.domain import ToolCall
 from kgqa_bench.errors import MissingDependencyError, ModelError
-from kgqa_bench.llm.types import Request
+from kgqa_bench.llm.types import Request, Tool
 from kgqa_bench.llm.vllm_child import VllmSettings, VllmSource
 
 REQUEST = Request("vllm/m", ({"role": "user", "content": "What is hot?"},))
@@ -48,6 +50,21 @@ async def test_a_server_is_started_once_asked_and_stopped(fake_vllm):
     assert [reply.text for reply in replies] == ["m 99: What is hot?"] * 3
     assert (replies[0].prompt_tokens, replies[0].completion_tokens, replies[0].cost_usd) == (4, 2, 0.0)
     assert _wait_until_dead([server, helper]) == []
+
+
+async def test_tools_are_taken_with_a_parser_of_tool_calls(fake_vllm):
+    request = replace(REQUEST, tools=(Tool("explore", "Finds paths.", {"type": "object"}),))
+    plain = _open("m")
+    assert not plain.takes_tools
+    with pytest.raises(ModelError, match="requires a parser") as problem:
+        await plain.complete(request)
+    assert (problem.value.reason, "protocol=json" in problem.value.hint) == ("refused", True)
+    await plain.close()
+    client = _open("m", tool_call_parser="hermes")
+    assert client.takes_tools
+    reply = await client.complete(request)
+    await client.close()
+    assert reply.tool_calls == (ToolCall("call_a", "explore", {"entity": "fire"}),)
 
 
 async def test_a_start_that_fails_shows_the_log_and_is_not_tried_again(fake_vllm, monkeypatch):

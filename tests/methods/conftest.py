@@ -23,6 +23,8 @@ class ScriptedLlm:
         scores: Log-likelihood by continuation.
     """
 
+    takes_tools = False
+
     def __init__(self, replies: Sequence[str | Exception], scores: dict[str, float] | None = None) -> None:
         self.replies = list(replies)
         self.scores = scores
