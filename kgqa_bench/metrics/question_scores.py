@@ -81,9 +81,10 @@ def score_questions(protocol: Protocol, rows: Sequence[ScoreRow]) -> QuestionSco
     """
     import numpy as np
 
-    table = np.array([_scores(protocol, row) for row in rows], dtype=np.float64).reshape(
-        len(rows), len(Scores._fields)
-    )
+    if not rows:
+        return QuestionScores((), (), {})
+    scored = zip(*[_scores(protocol, row) for row in rows], strict=True)
+    table = np.stack([np.array(column, dtype=np.float64) for column in scored], axis=1)
     unknown = [place for place, row in enumerate(rows) if not row.answered and not row.gold]
     if unknown:  # of these not even the gold answers are known: they count wherever the others do
         known = np.ones(len(rows), dtype=bool)

@@ -88,14 +88,5 @@ def _row(question_id: str, reply: Reply, gold: GoldRow | None, ledger: Ledger) -
         ledger.note(HARD_OUTSIDE, reply.where)
     if not any(reply.predictions):
         ledger.note(EMPTY, reply.where)
-    return ScoreRow(
-        question_id,
-        reply.predictions,
-        gold.answers,
-        gold.hard,
-        gold.primary,
-        reply.raw,
-        True,
-        gold.question,
-        gold.groups,
-    )
+    answers, hard, primary, question, groups = gold
+    return ScoreRow(question_id, reply.predictions, answers, hard, primary, reply.raw, True, question, groups)

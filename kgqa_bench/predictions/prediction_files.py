@@ -55,9 +55,14 @@ def read_replies(path: Path, *, with_gold: bool) -> tuple[list[Reply], str | Non
         if type(row) is not dict:
             replies.append(Reply(None, where, problem=NO_OBJECT))
             continue
-        key = next((key for key in PREDICTIONS if key in row), None)
+        key = value = None
+        for key in PREDICTIONS:
+            if key in row:
+                value = row[key]
+                break
+        else:
+            key = None
         form = form or key
-        value = row[key] if key is not None else None
         if type(value) is str or "ground_truth" in row:
             unit = "text"
         replies.append(_reply(row, key, value, where, with_gold))
@@ -81,9 +86,9 @@ def _reply(row: dict[str, Any], key: str | None, value: Any, where: str, with_go
     raw: str | None = None
     if type(value) is list:
         kinds = set(map(type, value))
-        if kinds <= {str}:
+        if kinds <= _TEXT:
             predictions = tuple(value)
-        elif kinds <= {str, int, type(None)}:
+        elif kinds <= _TEXTS:
             predictions = tuple([str(each) for each in value if each is not None])
             problem = problem or (NULL if value and not predictions else None)
         else:
@@ -98,6 +103,7 @@ def _reply(row: dict[str, Any], key: str | None, value: Any, where: str, with_go
 
 
 _BROKEN = object()
+_TEXT, _TEXTS = {str}, {str, int, type(None)}
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Any]]:

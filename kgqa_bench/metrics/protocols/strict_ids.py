@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kgqa_bench.contracts import Protocol, ScoreRow, Scores
 from kgqa_bench.metrics.exact_match import exact_match
 from kgqa_bench.metrics.f1 import overlap
@@ -21,13 +23,15 @@ class StrictIds(Protocol):
 
     def score(self, row: ScoreRow) -> Scores:
         """The scores of one answered question."""
-        predictions = [each for each in row.predictions if each]
-        return set_scores(predictions, set(row.gold) - {""}, row.primary, row.hard)
+        predictions: Sequence[str] = row.predictions
+        if "" in predictions:
+            predictions = [each for each in predictions if each]
+        gold = set(row.gold)
+        gold.discard("")
+        return set_scores(predictions, gold, row.primary, row.hard)
 
 
-def set_scores(
-    predictions: list[str], gold: set[str], primary: str | None, hard: tuple[str, ...] | set[str]
-) -> Scores:
+def set_scores(predictions: Sequence[str], gold: set[str], primary: str | None, hard: Sequence[str]) -> Scores:
     """All scores of ranked predictions against the set of gold answers."""
     predicted = set(predictions)
     precision, recall, f1 = overlap(predicted, gold)
