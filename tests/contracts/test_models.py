@@ -1,14 +1,14 @@
 """The contract of model sources, over every registered one."""
 
 import asyncio
-import dataclasses
 import math
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import orjson
 import pytest
 
 from kgqa_bench import registry
@@ -18,6 +18,8 @@ from kgqa_bench.errors import ConfigError, KgqaBenchError, ModelError
 from kgqa_bench.llm.budget import Budget
 from kgqa_bench.llm.gateway import Gateway, Sampling
 from kgqa_bench.llm.resolve import open_model
+from kgqa_bench.llm.types import Reply, Tool
+from kgqa_bench.run.runner import call_row
 from kgqa_bench.run.schema import Hashes, RunInfo
 
 MESSAGES = ({"role": "system", "content": "Be brief."}, {"role": "user", "content": "What is hot?"})
@@ -25,11 +27,12 @@ TOKENS = 6
 
 
 class Setup(NamedTuple):
-    """What a source needs to answer: the model's name, how to reach it, and its own request fields."""
+    """What a source needs to answer: the model's name, how to reach it, its own request fields and settings."""
 
     name: str
     options: ModelOptions = ModelOptions()
     extra: dict[str, Any] | None = None
+    settings: Mapping[str, Any] = MappingProxyType({})
 
 
 Get = Callable[[str], Any]  # a fixture by name
@@ -46,6 +49,12 @@ def _replay(get: Get) -> Setup:
     name = _scripted(get).name
     run = get("tmp_path") / "run"
     run.mkdir()
+    _write_run(run, name, _ask_all)
+    return Setup(f"replay/{run}")
+
+
+def _write_run(run: Path, name: str, ask: Callable[[Gateway], Awaitable[Any]]) -> None:
+    """A run directory with the calls that ``ask`` makes."""
     info = RunInfo(
         created="2026-01-01T00:00:00+00:00",
         config={"repeats": 1},
@@ -59,17 +68,18 @@ def _replay(get: Get) -> Setup:
     (run / "run.json").write_text(info.model_dump_json())
     rows: list[bytes] = []
 
-    def keep(llm: Any, call: Call) -> None:
-        rows.append(orjson.dumps(dataclasses.asdict(call) | {"question_id": llm.question_id, "repeat": llm.repeat}))
-
     async def record() -> None:
-        gateway = Gateway(open_model(name, ModelOptions()), on_call=keep)
-        for question in (*range(4), *range(4)):  # each is asked twice below
-            await _ask(gateway, question)
+        await ask(
+            Gateway(open_model(name, ModelOptions()), on_call=lambda llm, call: rows.append(call_row(llm, call)))
+        )
 
     asyncio.run(record())
     (run / "calls.jsonl").write_bytes(b"\n".join(rows) + b"\n")
-    return Setup(f"replay/{run}")
+
+
+async def _ask_all(gateway: Gateway) -> None:
+    for question in (*range(4), *range(4)):  # each is asked twice below
+        await _ask(gateway, question)
 
 
 def _vllm(get: Get) -> Setup:
@@ -91,6 +101,39 @@ SETUPS: dict[str, Callable[[Get], Setup]] = {
     "scripted": _scripted,
     "vllm": _vllm,
 }
+
+
+TOOL = Tool("explore", "Finds relation paths.", {"type": "object", "properties": {"entity": {"type": "string"}}})
+WIRE_CALL = {"id": "c1", "type": "function", "function": {"name": "explore", "arguments": '{"entity": "fire"}'}}
+
+
+def _tools_scripted(get: Get) -> Setup:
+    script = get("tmp_path") / "tools.jsonl"
+    script.write_text('{"tool_calls": [{"name": "explore", "arguments": {"entity": "fire"}}]}\n')
+    return Setup(f"scripted/{script}")
+
+
+def _tools_server(get: Get) -> Setup:
+    server = get("stub_server")
+    server.message = {"content": None, "tool_calls": [WIRE_CALL]}
+    return Setup("stub", ModelOptions(base_url=server.url), settings={"tools": True})
+
+
+def _tools_replay(get: Get) -> Setup:
+    run = get("tmp_path") / "run"
+    run.mkdir()
+    _write_run(run, _tools_scripted(get).name, _act)
+    return Setup(f"replay/{run}")
+
+
+WITH_TOOLS: dict[str, Callable[[Get], Setup]] = {
+    "litellm": lambda get: _litellm(get)._replace(extra={"mock_response": "", "mock_tool_calls": [WIRE_CALL]}),
+    "openai-server": _tools_server,
+    "replay": _tools_replay,
+    "scripted": _tools_scripted,
+    "vllm": lambda get: _vllm(get)._replace(settings={"tool_call_parser": "hermes"}),
+}
+"""Where tools are taken: a model whose every reply calls ``explore`` on fire."""
 
 
 def _own() -> list[str]:
@@ -187,6 +230,53 @@ async def test_likelihoods_are_negative_finite_and_in_order(gateway):
     assert all(math.isfinite(score) and score < 0 for score in scores)
     backwards = await llm.log_likelihoods("score", MESSAGES, texts[::-1])
     assert backwards[::-1] == pytest.approx(scores, abs=1e-4)
+
+
+async def _act(gateway: Gateway) -> tuple[Reply, Reply]:
+    """A reply with tools, and the one to the result of its first call."""
+    llm = gateway.bind("q")
+    first = await llm.call("act", MESSAGES, tools=[TOOL])
+    result = {"role": "tool", "tool_call_id": first.tool_calls[0].id, "content": "3 paths"}
+    return first, await llm.call("act", [*MESSAGES, first.message, result], tools=[TOOL])
+
+
+@pytest.fixture
+def tool_setup(source, request):
+    return WITH_TOOLS[source](request.getfixturevalue)
+
+
+@pytest.mark.parametrize("source", sorted(WITH_TOOLS))
+async def test_tools_are_called_and_their_results_taken(tool_setup):
+    setup = tool_setup
+    client = open_model(setup.name, setup.options, setup.settings)
+    assert client.takes_tools is True
+    gateway = Gateway(client, sampling=Sampling(extra=setup.extra))
+    first, second = await _act(gateway)
+    await gateway.close()
+    for reply in (first, second):
+        (call,) = reply.tool_calls
+        assert (call.name, call.arguments) == ("explore", {"entity": "fire"})
+        assert call.id
+        assert isinstance(reply.text, str)
+        assert not reply.truncated
+        assert reply.call.error is None
+        assert reply.call.prompt_tokens is None or reply.call.prompt_tokens > 0
+
+
+@sources
+async def test_a_source_without_tools_refuses_them_before_anything_is_asked(source, setup):
+    client = open_model(setup.name, setup.options)
+    takes = getattr(client, "takes_tools", False)
+    assert isinstance(takes, bool)
+    if takes:
+        assert source in WITH_TOOLS
+    else:
+        llm = Gateway(client).bind("q")
+        with pytest.raises(ModelError, match="takes no tools") as problem:
+            await llm.call("act", MESSAGES, tools=[TOOL])
+        assert (problem.value.reason, problem.value.retryable, llm.calls) == ("refused", False, [])
+        assert "protocol=json" in problem.value.hint
+    await client.close()
 
 
 @sources
