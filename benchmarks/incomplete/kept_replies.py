@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from kgqa_bench.errors import RunDirectoryError
 from kgqa_bench.storage import cache_folder, locked
 
 if TYPE_CHECKING:
@@ -44,8 +45,12 @@ def keeping_replies(gateway: Gateway, folder: Path) -> Iterator[None]:
     with locked(folder, timeout=0):
         calls = AppendFile(cache_folder("wording", folder.name) / CALLS)
         try:
-            for row in read_calls(folder):
-                gateway.replay.add(own_key(row["question_id"], row["repeat"], row["key"]), row)
+            try:
+                for row in read_calls(folder):
+                    gateway.replay.add(own_key(row["question_id"], row["repeat"], row["key"]), row)
+            except RunDirectoryError as problem:
+                hint = "Delete that line; or the file, which asks for all replies anew."
+                raise RunDirectoryError(problem.message, hint=hint) from problem
             if gateway.replay:
                 _log.warning("Going on with %d replies of an interrupted build.", len(gateway.replay))
             gateway.on_call = lambda llm, call: calls.append(call_row(llm, call))

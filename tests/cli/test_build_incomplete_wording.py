@@ -212,6 +212,26 @@ def test_replies_are_kept_where_the_folder_cannot_be_written(
     assert len(stub_server.bodies) == 160
 
 
+def test_a_damaged_reply_is_named(cli: Any, here: Path, stub_server: Any, tmp_path: Path) -> None:
+    words = [*TREE, "--wording", "llm", "--model", "m", "--base-url", stub_server.url, "--out", "out"]
+    folder = tmp_path / "cache" / "wording"
+
+    def stop(body: dict[str, Any]) -> str:
+        (kept,) = folder.glob("*/calls.jsonl")
+        kept.write_text('{"key": 1}\n')
+        return "x"
+
+    stub_server.reply = stop
+    with pytest.MonkeyPatch.context() as context:
+        context.setattr(Path, "rename", lambda path, target: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            cli("build-incomplete", *words)
+    done = cli("build-incomplete", *words)
+    assert done.code == 2
+    assert "calls.jsonl, line 1 is damaged: key" in done.err and "Delete that line" in done.err
+    assert "--out" not in done.err
+
+
 @pytest.mark.parametrize("changed", [["--seed", "1"], ["--model", "other"], ["--max-answers", "99"]])
 def test_another_build_is_not_served_with_these_replies(
     cli: Any, here: Path, stub_server: Any, monkeypatch: pytest.MonkeyPatch, changed: list[str]
