@@ -40,19 +40,16 @@ def wire_messages(messages: Sequence[Message]) -> Sequence[Mapping[str, Any]]:
 
 def _wire_message(message: Message) -> dict[str, Any]:
     calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {
-                "name": call.name,
-                "arguments": call.arguments
-                if isinstance(call.arguments, str)
-                else orjson.dumps(call.arguments).decode(),
-            },
-        }
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _wire_arguments(call)}}
         for call in message["tool_calls"]
     ]
     return {"role": message["role"], "content": message["content"] or None, "tool_calls": calls}
+
+
+def _wire_arguments(call: ToolCall) -> str:
+    # vLLM, llama.cpp and others refuse a whole chat for one call in it whose arguments are no JSON object
+    arguments = {"malformed": call.arguments} if isinstance(call.arguments, str) else call.arguments
+    return orjson.dumps(arguments).decode()
 
 
 def read_tool_calls(calls: Any) -> tuple[ToolCall, ...]:
