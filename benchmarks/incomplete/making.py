@@ -17,7 +17,7 @@ from .groundings import Grounder
 from .model import SPLITS, Draft, Fact, Grounding
 from .questions import ask_of, draw_questions, make_drafts
 from .released import cross_filtered, first_groundings, released_drafts
-from .removal import certified_removal
+from .removal import certificates_of, certified_removal
 from .settings import BuildSettings
 from .split import SplitRow, draft_keys, split_rows
 from .twins import inversions_of, twin_stratum, twins_of
@@ -54,22 +54,18 @@ def corrected(
     sampled = Grounder(graph).sample(rules, settings.groundings, seed)
     progress(_STAGE, len(rules), len(rules))
     askable = [grounding for grounding in sampled if grounding.head.head != grounding.head.tail]
-    reverse = partial(twins_of, graph)
-    removal = certified_removal(askable, seed, twins=reverse if settings.twins == "remove" else None)
+    reverse = partial(twins_of, graph) if settings.twins == "remove" else None
+    removal = certified_removal(askable, seed, reverse)
     every = make_drafts(graph, removal.kept, frozenset(), seed, settings.max_answers)
     asks = {draft.ask for draft in draw_questions(every.drafts, rules, settings.max_questions, seed)}
     kept = [grounding for grounding in removal.kept if ask_of(grounding.head, seed) in asks]
     kept = kept[: part_of(settings.rate, len(kept))]
-    certificates = {grounding.head: grounding for grounding in kept}
-    if settings.twins == "remove":
-        for grounding in kept:
-            for twin in reverse(grounding.head):
-                certificates.setdefault(twin, grounding)
+    certificates = certificates_of(kept, reverse)
     drafts = make_drafts(graph, kept, certificates.keys(), seed).drafts
     _draw_splits(drafts, rules, seed)
     figures: dict[str, Any] = {
         "groundings": len(sampled),
-        "groundings dropped": {"head is a self-loop": len(sampled) - len(askable)} | dict(removal.dropped),
+        "groundings dropped": {"head is a self-loop": len(sampled) - len(askable)} | removal.dropped,
         "questions with too many answers": every.too_many_answers,
         "questions not drawn": len(every.drafts) - len(asks),
         "removed triples merged into another's question": len(kept) - len(drafts),

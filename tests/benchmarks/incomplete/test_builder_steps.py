@@ -15,7 +15,7 @@ from kgqa_bench.benchmarks.incomplete.groundings import Grounder
 from kgqa_bench.benchmarks.incomplete.model import Ask, Draft, Fact, Grounding
 from kgqa_bench.benchmarks.incomplete.questions import answers_of, hops_of, make_drafts
 from kgqa_bench.benchmarks.incomplete.released import cross_filtered, released_drafts, row_split
-from kgqa_bench.benchmarks.incomplete.removal import certified_removal
+from kgqa_bench.benchmarks.incomplete.removal import certificates_of, certified_removal
 from kgqa_bench.benchmarks.incomplete.split import SplitRow, draft_keys, split_rows
 from kgqa_bench.benchmarks.incomplete.twins import inversions_of, twin_stratum, twins_of
 from kgqa_bench.errors import DataError
@@ -92,26 +92,24 @@ def test_unknown_relation() -> None:
 
 
 @settings(deadline=None)
-@given(TRIPLES, st.integers(0, 9), st.booleans(), st.floats(0.01, 1), st.floats(0.01, 1))
-def test_removal(triples: list[tuple[int, int, int]], seed: int, with_twins: bool, rate: float, other: float) -> None:
+@given(TRIPLES, st.integers(0, 9), st.booleans(), st.integers(0, 40), st.integers(0, 40))
+def test_removal(triples: list[tuple[int, int, int]], seed: int, with_twins: bool, few: int, many: int) -> None:
     graph = graph_of(triples)
     sampled = Grounder(graph).sample(RULES, 5, seed)
     twins = (lambda fact: twins_of(graph, fact)) if with_twins else None
-    whole = certified_removal(sampled, seed, twins=twins)
-    assert whole == certified_removal(sampled[::-1], seed, twins=twins)
+    whole = certified_removal(sampled, seed, twins)
+    assert whole == certified_removal(sampled[::-1], seed, twins)
     assert len(whole.kept) + sum(whole.dropped.values()) == len(sampled)
-    low, high = (certified_removal(sampled, seed, part, twins) for part in sorted((rate, other)))
-    assert low.kept == whole.kept[: len(low.kept)]
-    assert low.removed <= high.removed <= whole.removed
-    for removal in (low, high, whole):
-        heads = [one.head for one in removal.kept]
-        assert len(set(heads)) == len(heads)
-        assert removal.removed == {*heads, *removal.twins}
-        assert not removal.removed & {fact for one in removal.kept for fact in one.body}
-        assert not set(heads) & set(removal.twins)
-        assert set(removal.twins.values()) <= set(heads)
+    parts = [whole.kept[:count] for count in (*sorted((few, many)), len(sampled))]
+    assert certificates_of(parts[0], twins).keys() <= certificates_of(parts[1], twins).keys()
+    for kept in parts:
+        removed = certificates_of(kept, twins)
+        assert [removed[one.head] for one in kept] == list(kept)
+        assert len({one.head for one in kept}) == len(kept)
+        assert not removed.keys() & {fact for one in kept for fact in one.body}
+        assert all(fact == one.head or fact[::2] == one.head[::-2] for fact, one in removed.items())
         if with_twins:
-            assert all(twin_stratum(graph, head, removal.removed, frozenset()) == "none" for head in heads)
+            assert all(twin_stratum(graph, one.head, removed.keys(), frozenset()) == "none" for one in kept)
 
 
 def test_removal_by_hand() -> None:
@@ -123,8 +121,10 @@ def test_removal_by_hand() -> None:
     assert len(removal.kept) == 1
     assert removal.dropped["head already removed"] == 1
     assert certified_removal([one], 0, twins=lambda _fact: [b]).dropped["twin in its body"] == 1
-    kept = certified_removal([same], 0, twins=lambda _fact: [b])
-    assert kept.twins == {b: a}
+    assert certificates_of(certified_removal([same], 0, lambda _fact: [b]).kept, lambda _fact: [b]) == {
+        a: same,
+        b: same,
+    }
 
 
 def test_twins() -> None:
@@ -165,11 +165,12 @@ def test_drafts_by_hand() -> None:
 def test_answers_and_splits(triples: list[tuple[int, int, int]], seed: int) -> None:
     graph = graph_of(triples)
     removal = certified_removal(Grounder(graph).sample(RULES, 5, seed), seed)
-    drafts = make_drafts(graph, removal.kept, removal.removed, seed).drafts
+    removed = certificates_of(removal.kept).keys()
+    drafts = make_drafts(graph, removal.kept, removed, seed).drafts
     assert len({draft.ask for draft in drafts}) == len(drafts)
     for draft in drafts:
         assert draft.answers == tuple(n for n in range(10) if graph.has_triple(*draft.ask.triple(n)))
-        assert draft.hard == tuple(n for n in draft.answers if draft.ask.triple(n) in removal.removed)
+        assert draft.hard == tuple(n for n in draft.answers if draft.ask.triple(n) in removed)
         assert draft.primary in draft.hard
     rows = [SplitRow(str(n), draft_keys(d), RULES[d.grounding.rule].type) for n, d in enumerate(drafts)]
     try:
