@@ -100,6 +100,11 @@ def locked(path: Path, *, timeout: float = 600.0) -> Iterator[None]:
         lock.acquire(timeout=timeout)
     except Timeout as problem:
         raise StorageError(f"{path} is being written by another process.", hint="Wait for it to end.") from problem
+    except OSError as problem:  # a folder that may only be read, a full disk
+        raise StorageError(
+            f"Cannot write into {path.parent}: {problem.strerror or problem}.",
+            hint=f"Free some space, or set {CACHE_VARIABLE} to a folder that can be written.",
+        ) from problem
     try:
         yield
     finally:

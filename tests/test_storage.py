@@ -78,6 +78,18 @@ def test_another_process_is_kept_out(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", script, str(path)], check=True)  # it was let go
 
 
+def test_a_lock_in_a_folder_that_may_only_be_read_is_a_storage_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_args: object, **_kwargs: object) -> int:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("os.open", refused)
+    said = "Cannot write into .*: Read-only file system.*KGQA_BENCH_CACHE"
+    with pytest.raises(StorageError, match=said), locked(tmp_path / "file"):
+        pass
+
+
 def test_files_of_installed_distributions() -> None:
     found = packaged_file("pytest", "METADATA")
     assert found is not None and found.read_text().startswith("Metadata-Version")

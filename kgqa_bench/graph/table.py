@@ -23,6 +23,9 @@ from kgqa_bench.errors import DataError, DataNotFoundError
 from kgqa_bench.graph.build_kernels import first_bad_confidence
 from kgqa_bench.storage import UNREADABLE
 
+_BLOCK = 1 << 20
+"""Bytes that the fast reader takes at a time: a longer line may lie over three blocks, which it refuses."""
+
 
 class Column:
     """What a column may hold."""
@@ -120,7 +123,9 @@ def read_table(
     try:
         table = arrow_csv.read_csv(
             str(path),
-            read_options=arrow_csv.ReadOptions(use_threads=False, column_names=list(columns), skip_rows=skip),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, block_size=_BLOCK, column_names=list(columns), skip_rows=skip
+            ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=delimiter, quote_char='"' if quoted else False, newlines_in_values=quoted
             ),
@@ -196,9 +201,16 @@ def _locate(
                 problem = column.problem(text)
                 if problem:
                     raise DataError(f"{name}: {problem}.", file=path, line=number, hint=_REMEDIES.get(type(column)))
+            if sum(len(text.encode()) + 1 for text in fields) > _BLOCK:
+                raise DataError(
+                    "The line is longer than 1 MiB.",
+                    file=path,
+                    line=number,
+                    hint="Shorten its names, or leave it out.",
+                )
     except csv.Error as problem:
         raise DataError(
-            f"malformed quotes ({problem}).",
+            f"malformed quotes or too long a field ({problem}).",
             file=path,
             line=number + 1,
             hint="Close every quote on its line, and write a quote inside quotes twice.",

@@ -93,6 +93,8 @@ LONG = "a\tr\tb\t0.5\n" * 200_000  # several blocks of the fast reader
         ("g.csv", 'a,r,b\n\na,"r\nr",b\na,r,b\n', 3, "relation: holds a line break"),
         ("g.tsv", LONG + "a\tr\tb\t7\n", 200_001, "7 is not in"),
         ("g.tsv.gz", LONG + "a\tr\tb\n", 200_001, "3 columns instead of 4"),
+        ("g.tsv", "a\tr\tb\n" + "x" * (3 << 20) + "\tr\tb\na\tr\tb\n", 2, "longer than 1 MiB"),
+        ("g.csv", "a,r,b\n" + "é" * (2 << 20) + ",r,b\n", 2, "field larger than field limit"),
     ],
 )
 def test_bad_rows_are_named_by_line(tmp_path: Path, name: str, content: str | bytes, line: int, message: str) -> None:
