@@ -164,7 +164,7 @@ class GraphAlgorithms(ABC):
         for hop in range(1, max_hops + 1):
             following: list[tuple[RelationPath, Ids]] = []
             for prefix, reached in layer:
-                for step in self._steps_from(reached, direction):
+                for step in self.steps_from(reached, direction):
                     if limit is not None and len(found) >= limit:
                         return found
                     found.append((*prefix, step))
@@ -173,8 +173,10 @@ class GraphAlgorithms(ABC):
             layer = following
         return found
 
-    def _steps_from(self, entities: Ids, direction: Direction) -> list[Step]:
-        steps = {step for entity in entities.tolist() for step in self.relations_at(entity, direction)}
+    def steps_from(self, entities: Iterable[int], direction: Direction = "out") -> list[Step]:
+        """The distinct steps that leave any of ``entities``, forward ones first, by relation."""
+        checked = self.check_entities(entities)
+        steps = {step for entity in checked for step in self.relations_at(entity, direction)}
         return sorted(steps, key=lambda step: (step.inverse, step.relation))
 
     def groundings(self, entity: int, relation_path: RelationPath, limit: int | None = None) -> list[Path]:

@@ -216,13 +216,14 @@ class MemoryGraph(GraphAlgorithms):
         reached.sort()
         return reached
 
-    def _steps_from(self, entities: Ids, direction: Direction) -> list[Step]:
-        flags = kernels.steps_at(self._view, _CODES[direction], entities, self.num_relations)
+    def steps_from(self, entities: Iterable[int], direction: Direction = "out") -> list[Step]:
+        """The distinct steps that leave any of ``entities``, forward ones first, by relation."""
+        flags = kernels.steps_at(self._view, _CODES[direction], self._set(entities), self.num_relations)
         return [Step(at % self.num_relations, at >= self.num_relations) for at in np.flatnonzero(flags).tolist()]
 
     def relations_at(self, entity: int, direction: Direction = "out") -> list[Step]:
         """The distinct steps that leave an entity, forward ones first, by relation."""
-        return self._steps_from(self._set((entity,)), direction)
+        return self.steps_from((entity,), direction)
 
     def shortest_paths(
         self, source: int, target: int, max_hops: int, direction: Direction = "out", limit: int | None = None
@@ -322,6 +323,9 @@ class MemoryGraph(GraphAlgorithms):
         return np.array(self.check_entities(entities), np.int32)
 
     def _set(self, entities: Iterable[int]) -> Ids:
+        if isinstance(entities, np.ndarray) and entities.dtype == np.int32 and np.all(entities[1:] > entities[:-1]):
+            self.check_entities(entities[[0, -1]] if len(entities) else ())  # it is a set already, as follow gives
+            return entities
         return np.array(sorted(set(self.check_entities(entities))), np.int32)
 
 

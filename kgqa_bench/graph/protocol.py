@@ -159,6 +159,10 @@ class Graph(Protocol):
         """The distinct steps that leave an entity."""
         ...
 
+    def steps_from(self, entities: Iterable[int], direction: Direction = "out") -> list[Step]:
+        """The distinct steps that leave any of ``entities``, forward ones first, by relation."""
+        ...
+
     def has_triple(self, head: int, relation: int, tail: int) -> bool:
         """Whether the triple is visible."""
         ...

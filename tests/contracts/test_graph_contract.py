@@ -111,6 +111,11 @@ def test_neighbours_are_the_edges_as_arrays(graph: Graph) -> None:
 def test_steps_at_an_entity(graph: Graph) -> None:
     assert graph.relations_at(FLOOD, "both") == [Step(CAUSES), Step(ISA), Step(CAUSES, True)]
     assert graph.relations_at(FLOOD) == [Step(CAUSES), Step(ISA)]
+    assert graph.steps_from([FLOOD, FLOOD]) == graph.relations_at(FLOOD)
+    assert graph.steps_from([RAIN, FLOOD], "both") == sorted(
+        {*graph.relations_at(RAIN, "both"), *graph.relations_at(FLOOD, "both")}, key=lambda step: step[::-1]
+    )
+    assert graph.steps_from([], "both") == []
     assert graph.relations_at(FLOOD, "in") == [Step(CAUSES, True)]
 
 
