@@ -1,0 +1,1 @@
+"""Paired comparisons on arrays: tests, intervals and what a comparison can detect at all."""
