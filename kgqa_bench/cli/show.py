@@ -23,26 +23,47 @@ def print_results(results: dict[str, RunResult]) -> None:
     benchmarks = dict.fromkeys(result.info.benchmark["name"] for result in results.values())
     table = Table(title=escape(f"{', '.join(methods)} on {', '.join(benchmarks)}"), title_justify="left")
     if len(results) > 1:
-        table.add_column("variant", overflow="fold")
-    for heading in ("accuracy ↑", "95 % interval", "n", "calls/q", "tokens/q", "s/q", "cost"):
-        table.add_column(heading, justify="right", no_wrap=heading != "95 % interval")
+        table.add_column("variant", overflow="fold", min_width=min(10, max(map(len, results))))
+    further = _FURTHER if any(result.metrics.scores[0].name in _TITLES for result in results.values()) else ()
+    first = next(iter(results.values())).metrics.scores[0].name
+    titles = (_TITLES.get(first, first), "95 % interval", *(_TITLES[name] for name in further))
+    for heading in (*(f"{title} ↑" if "%" not in title else title for title in titles), *_COSTS):
+        interval = heading == "95 % interval"
+        table.add_column(
+            heading, justify="right", no_wrap=not interval, overflow="fold", min_width=6 if interval else 0
+        )
     for name, result in results.items():
-        table.add_row(*([escape(name)] if len(results) > 1 else []), *_figures(result.metrics))
+        figures = [*_headline(result.metrics), *(_value(result.metrics, field) for field in further)]
+        table.add_row(*([escape(name)] if len(results) > 1 else []), *figures, *_costs(result.metrics))
     console.print(table)
     for name, result in results.items():
         for line in _notes(result):
             console.print(escape(f"{name}: {line}" if len(results) > 1 else line), highlight=False, soft_wrap=True)
 
 
-def _figures(metrics: Metrics) -> list[str]:
-    score, cost = metrics.scores[0], metrics.cost
+_TITLES = {"hits_any": "Hits@Any", "f1": "F1", "hhr": "HHR"}
+"""Of runs on questions that ask for entities, the score that leads and those that stand beside it."""
+_FURTHER = ("f1", "hhr")
+_COSTS = ("n", "calls/q", "tokens/q", "s/q", "cost")
+
+
+def _headline(metrics: Metrics) -> list[str]:
+    score = metrics.scores[0]
     value = f"{score.value:.3f}"
     if score.per_repeat:
         value += f" ± {statistics.stdev(score.per_repeat):.3f}"
+    return [value, f"{score.low:.3f}–{score.high:.3f}"]
+
+
+def _value(metrics: Metrics, name: str) -> str:
+    """A score by name; a dash where it is not defined."""
+    return next((f"{score.value:.3f}" for score in metrics.scores if score.name == name), "–")
+
+
+def _costs(metrics: Metrics) -> list[str]:
+    cost = metrics.cost
     return [
-        value,
-        f"{score.low:.3f}–{score.high:.3f}",
-        str(score.n),
+        str(metrics.scores[0].n),
         f"{cost.calls_per_question:.1f}",
         "unknown" if cost.tokens_per_question is None else f"{cost.tokens_per_question:,.0f}",
         f"{cost.seconds_per_question:.2f}",

@@ -82,6 +82,7 @@ class Plan:
             benchmark={
                 "name": self.benchmark_name,
                 "asked": len(self.items),
+                "kinds": sorted({item.question.kind for item in self.items}),
                 "loaded": len(self.data.items),
                 "provenance": dict(self.data.provenance),
             },

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from kgqa_bench import registry
-from kgqa_bench.contracts import Metric
+from kgqa_bench.contracts import Metric, Protocol
 from kgqa_bench.errors import RunDirectoryError
 from kgqa_bench.metrics.signature import signature
 from kgqa_bench.run.directory import CALLS, calls_missing, read_calls, read_info, read_records
 from kgqa_bench.run.schema import Cost, Ledger, Metrics, RecordRow, RunInfo, Score
 
 HEADLINE = "accuracy"
+ENTITY_PROTOCOL = "strict_ids"
 
 
 def summarise(path: Path, *, stopped: str | None = None) -> Metrics:
@@ -31,9 +33,10 @@ def summarise(path: Path, *, stopped: str | None = None) -> Metrics:
     _require_whole(path, info, rows)
     ledger = _ledger(info, rows.values(), stopped)
     metric: Metric = registry.create("metrics", HEADLINE)
+    scores = _entity_scores(path) if info.benchmark.get("kinds") == ["entities"] else []
     return Metrics(
         ledger=ledger,
-        scores=[_score(metric, info, rows)],
+        scores=scores or [_score(metric, info, rows)],
         cost=_cost(path, rows.values(), sum(sessions.values())),
         complete=ledger.asked == ledger.scored,
         stopped=stopped,
@@ -93,6 +96,33 @@ def _score(metric: Metric, info: RunInfo, rows: dict[tuple[str, int], RecordRow]
         signature=signature(metric, info, asked=asked),
         per_repeat=per_repeat if repeats > 1 else [],
     )
+
+
+def _entity_scores(path: Path) -> list[Score]:
+    """Of questions that ask for entities: the fields of the headline protocol and the hard hits rates.
+
+    What is not defined, such as a rate where nothing is hit, is left out.
+    """
+    from kgqa_bench.metrics.question_scores import score_questions
+    from kgqa_bench.metrics.signature import protocol_parts, written
+    from kgqa_bench.predictions.run_rows import read_run
+
+    rule: Protocol = registry.create("protocols", ENTITY_PROTOCOL)
+    predictions = read_run(path)
+    parts = protocol_parts(ENTITY_PROTOCOL, rule, predictions.parts)
+    averages = score_questions(rule, predictions.rows[rule.unit]).averages()
+    return [
+        Score(
+            name=name,
+            value=interval.value,
+            low=interval.low,
+            high=interval.high,
+            n=interval.n,
+            signature=written(name, parts),
+        )
+        for name, interval in averages.items()
+        if interval is not None and not math.isnan(interval.low) and name != "accuracy"  # that is recall once more
+    ]
 
 
 def _cost(path: Path, rows: Collection[RecordRow], wall_seconds: float) -> Cost:
