@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kgqa_bench.contracts import Protocol, ScoreRow, Scores
 from kgqa_bench.metrics.exact_match import exact_match
 from kgqa_bench.metrics.f1 import overlap
-from kgqa_bench.metrics.hits import hits_any, hits_at_1
+from kgqa_bench.metrics.hits import hits_at_1
 
 
 class StrictIds(Protocol):
@@ -34,14 +34,10 @@ class StrictIds(Protocol):
 def set_scores(predictions: Sequence[str], gold: set[str], primary: str | None, hard: Sequence[str]) -> Scores:
     """All scores of ranked predictions against the set of gold answers."""
     predicted = set(predictions)
+    hard_primary = None if primary is None else float(primary in predicted)
+    hard_any = None if not hard else float(not predicted.isdisjoint(hard))
     precision, recall, f1 = overlap(predicted, gold)
-    return Scores(
-        hits_any(predicted, gold),
-        hits_at_1(predictions, gold),
-        precision,
-        recall,
-        f1,
-        exact_match(predicted, gold),
-        None if primary is None else float(primary in predicted),
-        None if not hard else float(not predicted.isdisjoint(hard)),
-    )
+    if not recall:
+        return Scores(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, hard_primary, hard_any)
+    exact = exact_match(predicted, gold)
+    return Scores(1.0, hits_at_1(predictions, gold), precision, recall, f1, exact, hard_primary, hard_any)
