@@ -25,6 +25,7 @@ from kgqa_bench.cli import (
     mine,
     run,
     score,
+    suite,
     validate,
     verify,
 )
@@ -39,6 +40,7 @@ app = typer.Typer(
     epilog=EXIT_CODES,
 )
 app.command("run")(run.run)
+app.command("suite")(suite.suite)
 app.command("score")(score.score)
 app.command("mine")(mine.mine)
 app.command("build-incomplete")(build_incomplete.build_incomplete)
