@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
@@ -20,8 +21,9 @@ def entity_labels(graph: Graph, scheme: LabelScheme, seed: int) -> list[str]:
     """The labels of all entities by entity id; no two are equal.
 
     ``private``: integers of equally many digits, drawn by seed, that are no name and no label of the graph, be it of
-    an entity or a relation. ``id``: the graph's names. ``text``: the graph's labels on one line each; entities that
-    share a label all get their name behind it in brackets, ``Georgia (/m/0d0x8)``.
+    an entity or a relation, and stand in none of a relation, as questions repeat these. ``id``: the graph's names.
+    ``text``: the graph's labels on one line each; entities that share a label all get their name behind it in
+    brackets, ``Georgia (/m/0d0x8)``.
 
     Raises:
         ConfigError: Labels are asked for and the graph has none but its names.
@@ -29,8 +31,9 @@ def entity_labels(graph: Graph, scheme: LabelScheme, seed: int) -> list[str]:
     names = [graph.entity_name(entity) for entity in range(graph.num_entities)]
     if scheme == "private":
         relations = range(graph.num_relations)
-        taken = {*names, *graph.entity_labels(), *map(graph.relation_name, relations)}
-        return _private(len(names), taken | set(map(graph.relation_label, relations)), seed)
+        worded = {*map(graph.relation_name, relations), *map(graph.relation_label, relations)}
+        words = {number for text in worded for number in re.findall(r"\d+", text)}
+        return _private(len(names), {*names, *graph.entity_labels(), *worded, *words}, seed)
     if scheme == "id":
         return names
     labels = list(graph.entity_labels())

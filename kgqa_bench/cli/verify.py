@@ -23,7 +23,9 @@ def verify(
     from kgqa_bench import registry
     from kgqa_bench.contracts import Builder
     from kgqa_bench.errors import DataNotFoundError, without_controls
+    from kgqa_bench.storage import user_path
 
+    folder = user_path(folder)
     if not folder.is_dir():
         raise DataNotFoundError(f"There is no folder {folder}.", hint="Build one with kgqa-bench build-incomplete.")
     builder: Builder = registry.create("builders", "incomplete")

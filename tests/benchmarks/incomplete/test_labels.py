@@ -30,6 +30,15 @@ def test_private_labels_never_coincide_with_names_and_labels() -> None:
         assert not {*names, "97", "98"} & set(labels)
 
 
+def test_private_labels_stand_in_no_relation() -> None:
+    # otherwise "Who is 12 a party to the treaty of 34 with?" gives the answer 34 away
+    words = [str(number) for number in range(10, 80)]
+    graph = graph_of(["a", "b"], relation=f"treaty {'_'.join(words)}")
+    drawn = {label for seed in range(20) for label in entity_labels(graph, "private", seed)}
+    assert {len(label) for label in drawn} == {2}
+    assert not drawn & set(words)
+
+
 def test_private_labels_of_a_handful_of_entities() -> None:
     for count in range(1, 12):
         graph = graph_of([str(number) for number in range(count)])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 import pytest
 
 from kgqa_bench.benchmarks.incomplete.package import write_package
-from kgqa_bench.domain import Gold, Triple
+from kgqa_bench.domain import Derivation, Gold, Triple
 from kgqa_bench.errors import ConfigError, DataError, DataNotFoundError, UnknownNameError
 from kgqa_bench.graph.open import open_graph
 from kgqa_bench.run.assemble import assemble
@@ -41,6 +43,21 @@ def test_gold_holds_the_hard_answers_and_how_they_follow(folder, content) -> Non
         None,
     ) or (gold.derivation.rule_type == row.rule_type)
     assert (gold.derivation.hops, gold.derivation.twin) == (row.hops, row.twin)
+
+
+def test_no_way_leads_from_graph_and_questions_to_gold_or_folder(folder, content) -> None:
+    plan = assemble(config(folder))
+    kept = [open_graph(str(folder), None, {}), *(item.question for item in plan.items)]
+    texts = {entity.text for entity in content.entities} | {entity.id for entity in content.entities}
+    seen: set[int] = set()
+    while kept:
+        value = kept.pop()
+        if id(value) in seen or isinstance(value, ModuleType | type | FunctionType):
+            continue
+        seen.add(id(value))
+        assert not isinstance(value, Gold | Derivation | Path)
+        assert not isinstance(value, str) or (str(folder) not in value and value not in texts)
+        kept += [each for each in gc.get_referents(value) if not isinstance(each, dict) or "__name__" not in each]
 
 
 def test_split_and_size_can_be_chosen(folder, content) -> None:
