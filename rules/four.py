@@ -23,12 +23,40 @@ from . import four_path_kernels as paths
 from . import memory
 from .four_graph import MOST_CELLS, DoubleGraph, Ids, Ints, scratch_bytes
 from .index import SignedIndex
-from .shapes import BODY, FIRST, HEAD, PCA, SECOND, SHAPE, SUPPORT, THIRD, Shape, Table, empty_table
+from .shapes import (
+    BODY,
+    FIRST,
+    HEAD,
+    NONE,
+    PCA,
+    SECOND,
+    SHAPE,
+    SUPPORT,
+    THIRD,
+    Shape,
+    Table,
+    closed_parts,
+    empty_table,
+)
 from .thresholds import Thresholds
 
 
+def lay_out(index: SignedIndex, heads: Sequence[int], settings: MiningSettings) -> DoubleGraph:
+    """What ``mine_four`` works on.
+
+    Raises:
+        ConfigError: There is too little memory for it, or for what ``mine_four`` does with it.
+    """
+    graph = DoubleGraph.of(index)
+    threads = settings.threads or os.cpu_count() or 1
+    least_support = Thresholds.of(settings).least_support
+    least = {head: least_support(int(index.facts[head])) for head in heads}
+    memory.require(scratch_bytes(index, least, threads), "rules of four atoms")
+    return graph
+
+
 def mine_four(
-    index: SignedIndex,
+    graph: DoubleGraph,
     heads: Sequence[int],
     shorter: Table,
     settings: MiningSettings,
@@ -37,7 +65,7 @@ def mine_four(
     """All rules of four atoms that reach the thresholds and have a higher PCA confidence than their parts.
 
     Args:
-        index: The graph.
+        graph: Of ``lay_out``.
         heads: The head relations (< R).
         shorter: The output rules of two and three atoms; a rule whose PCA confidence is not greater than that of
             one of them with the same head and part of its body is left out.
@@ -46,20 +74,13 @@ def mine_four(
 
     Returns:
         The rules with all counts, sorted by head, shape and relations.
-
-    Raises:
-        ConfigError: There is too little memory; said before anything is counted.
     """
     thresholds = Thresholds.of(settings)
-    threads = settings.threads or os.cpu_count() or 1
-    graph = DoubleGraph.of(index)
-    least = {head: thresholds.least_support(int(index.facts[head])) for head in heads}
-    memory.require(scratch_bytes(index, least, threads), "rules of four atoms")
     results = [empty_table()]
-    executor = ThreadPoolExecutor(threads)
+    executor = ThreadPoolExecutor(settings.threads or os.cpu_count() or 1)
     try:
         # the largest first, so that no thread is left alone with it at the end
-        order = sorted(heads, key=lambda head: -int(index.facts[head]))
+        order = sorted(heads, key=lambda head: -int(graph.index.facts[head]))
         futures = [
             executor.submit(_rules, graph, head, shorter[shorter[:, HEAD] == head], thresholds) for head in order
         ]
@@ -94,9 +115,9 @@ class _Parts:
         result: Ints = (np.asarray(shape, np.int64) * num_signed + first) * (num_signed + 1) + second + 1
         return result
 
-    def most_pca(self, supports: Ints, shape: Shape, first: Ints, second: Ints | int = -1) -> tuple[Any, Ints]:
+    def most_pca(self, supports: Ints, shape: int, first: Ints, second: Ints | int = NONE) -> tuple[Any, Ints]:
         """Which rows have this part, and the greatest PCA body size with which these beat its confidence."""
-        keys = _Parts._key(self.num_signed, int(shape), first, second)
+        keys = _Parts._key(self.num_signed, shape, first, second)
         if len(self.keys) == 0:
             return np.zeros(len(keys), np.bool_), np.zeros(0, np.int64)
         at = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -131,7 +152,7 @@ class _Head:
         self.parts = _Parts.of(shorter, index.num_signed)
         xs, ys = graph.facts(head)
         self.least = thresholds.least_support(len(xs))
-        self.subject = index.functional_subject(head)
+        self.subject = bool(index.functional_subject[head])
         self.known = np.zeros(index.num_entities, np.bool_)
         self.known[xs if self.subject else ys] = True
         ends_x = paths.frequent_ends(graph.arrays, xs, self.least)
@@ -172,27 +193,11 @@ class _Head:
         supports, place = np.unique(rows[:, SUPPORT], return_inverse=True)
         most_pca = self.thresholds.most_pca(supports)[place]
         most_body = self.thresholds.most_body(supports)[place]
-        for part in _parts_of(shape, rows[:, FIRST], rows[:, SECOND], rows[:, THIRD]):
-            there, most = self.parts.most_pca(rows[:, SUPPORT], *part)
+        for part, columns in closed_parts(shape, (rows[:, FIRST], rows[:, SECOND], rows[:, THIRD])):
+            there, most = self.parts.most_pca(rows[:, SUPPORT], part, *columns)
             most_pca[there] = np.minimum(most_pca[there], most)
         hopeful = (most_pca >= rows[:, SUPPORT]) & (most_body >= rows[:, SUPPORT])
         return rows[hopeful], most_pca[hopeful], most_body[hopeful]
-
-
-def _parts_of(shape: Shape, first: Ints, second: Ints, third: Ints) -> list[tuple[Any, ...]]:
-    """The closed parts of bodies, as ``shapes.closed_parts`` for columns."""
-    if shape == Shape.PATH3:
-        return []
-    if shape == Shape.TRIANGLE:
-        return [(Shape.SINGLE, first), (Shape.PATH2, second, third)]
-    if shape in (Shape.PENDANT_X, Shape.PENDANT_Y):
-        return [(Shape.SINGLE, first)]
-    if shape == Shape.DOUBLED_X:
-        return [(Shape.PATH2, first, third), (Shape.PATH2, second, third)]
-    if shape == Shape.DOUBLED_Y:
-        return [(Shape.PATH2, first, second), (Shape.PATH2, first, third)]
-    pairs = ((first, second), (first, third), (second, third))
-    return [*((Shape.SINGLE, one) for one in (first, second, third)), *((Shape.PARALLEL2, *pair) for pair in pairs)]
 
 
 def _sized(rows: Table, pca: Ints, body: Ints) -> Table:

@@ -23,11 +23,11 @@ def double_edge_starts(edges):
     start = np.zeros(len(edge_start), np.int64)
     for entity in range(len(edge_start) - 1):
         start[entity + 1] = start[entity]
+        run = edge_start[entity]
         for edge in range(edge_start[entity], edge_start[entity + 1]):
-            other = edge + 1
-            while other < edge_start[entity + 1] and neighbour[other] == neighbour[edge]:
-                start[entity + 1] += 1
-                other += 1
+            if neighbour[edge] != neighbour[run]:
+                run = edge
+            start[entity + 1] += edge - run
     return start
 
 

@@ -111,9 +111,13 @@ class SignedIndex:
         starts = self.arrays.relation_start.astype(np.int64)
         return starts[1:] - starts[:-1]
 
-    def functional_subject(self, relation: int) -> bool:
-        """Whether the functional side of a relation (< R) is its subject: as many distinct subjects as objects."""
-        return bool(self.domain_sizes[relation] >= self.domain_sizes[relation + self.num_relations])
+    @cached_property
+    def functional_subject(self) -> npt.NDArray[np.bool_]:
+        """[R] Whether a relation's functional side is its subject: at least as many distinct subjects as objects."""
+        functional: npt.NDArray[np.bool_] = (
+            self.domain_sizes[: self.num_relations] >= self.domain_sizes[self.num_relations :]
+        )
+        return functional
 
     @property
     def nbytes(self) -> int:

@@ -12,7 +12,10 @@ import numpy as np
 
 from kgqa_bench.graph.compiled import njit
 
-SINGLE, PATH2, PARALLEL2, PATH3, TRIANGLE, PENDANT_X, PENDANT_Y, DOUBLED_X, DOUBLED_Y, PARALLEL3 = range(10)
+from .shapes import Shape
+
+# numba takes plain integers for constants
+SINGLE, PATH2, PARALLEL2, PATH3, TRIANGLE, PENDANT_X, PENDANT_Y, DOUBLED_X, DOUBLED_Y, PARALLEL3 = map(int, Shape)
 _FEW = 8
 
 

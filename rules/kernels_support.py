@@ -92,14 +92,14 @@ def supported_bodies(arrays, num_relations, head, least, longest):
         longest: 2 for bodies of one atom only, 3 for those of two as well.
 
     Returns:
-        [n, 3] and [n]: (p, NONE, kind 0), (p, q, kind 1 for x–z–y, kind 2 for parallel), and their supports.
+        [n, 3] and [n]: (p, NONE, SINGLE), (p, q, PATH2 or PARALLEL2), and their supports.
     """
     num_signed = 2 * num_relations
     x_kept, x_local = _locals(facts_with(arrays, num_signed, head), least, num_signed)
     y_kept, y_local = _locals(facts_with(arrays, num_signed, head + num_relations), least, num_signed)
     x_starts, x_near, x_over = _kept_edges(arrays, head, x_local)
     singles = np.zeros(len(x_kept), np.int32)
-    parallel = np.zeros((len(x_kept), len(x_kept)), np.int32)
+    parallel = np.zeros((len(x_kept) if longest >= 3 else 0, len(x_kept)), np.int32)
     if longest < 3:
         y_kept = y_kept[:0]
         y_local[:] = -1
@@ -170,7 +170,7 @@ def _frequent(singles, paths, parallel, x_kept, y_kept, num_relations, least):
                 supports[row] = paths[p, q]
                 row += 1
     for q in range(len(x_kept)):
-        for p in range(q):
+        for p in range(min(q, len(parallel))):
             if parallel[p, q] >= least:
                 bodies[row, 0], bodies[row, 1], bodies[row, 2] = x_kept[p], x_kept[q], 2
                 supports[row] = parallel[p, q]

@@ -39,7 +39,6 @@ def count_bodies(
     table: Table,
     most_pca: npt.NDArray[np.int64] | int = NO_LIMIT,
     most_body: npt.NDArray[np.int64] | int = NO_LIMIT,
-    scratch: tuple[npt.NDArray[np.generic], ...] | None = None,
 ) -> npt.NDArray[np.int64]:
     """Count the pairs (x, y) of each row's body.
 
@@ -49,17 +48,14 @@ def count_bodies(
         most_pca: [n] or one for all: a PCA body size above it is given as UNKNOWN, and so is what else is not known
             by then.
         most_body: The same for body sizes.
-        scratch: From ``kernels_count.new_scratch``, for repeated calls.
 
     Returns:
         [n, 3] Support, PCA body size, body size.
     """
     limits = np.empty((len(table), 2), np.int64)
     limits[:, 0], limits[:, 1] = most_pca, most_body
-    if scratch is None:
-        scratch = kernels_count.new_scratch(index.num_entities)
     counts: npt.NDArray[np.int64] = kernels_count.count_rows(
-        index.arrays, _from_functional_side(index, table), limits, scratch
+        index.arrays, _from_functional_side(index, table), limits, kernels_count.new_scratch(index.num_entities)
     )
     return counts
 
@@ -67,8 +63,7 @@ def count_bodies(
 def _from_functional_side(index: SignedIndex, table: Table) -> npt.NDArray[np.int64]:
     """[n, 5] Signed head, shape and relations of each row, turned round where the functional side is the object."""
     rows: npt.NDArray[np.int64] = np.ascontiguousarray(table[:, _COUNTED])
-    by_subject = np.array([index.functional_subject(head) for head in range(index.num_relations)], np.bool_)
-    turned = ~by_subject[table[:, HEAD]]
+    turned = ~index.functional_subject[table[:, HEAD]]
     for shape in np.unique(table[turned, SHAPE]).tolist():
         chosen = turned & (table[:, SHAPE] == shape)
         new_shape, places, inverted = _TURNED[shape]
@@ -103,5 +98,5 @@ def measure_rules(index: SignedIndex, rules: Sequence[Rule], threads: int = 0) -
 
 def mined(index: SignedIndex, rule: Rule, row: Sequence[int]) -> MinedRule:
     """A rule with the counts of its row."""
-    side: Literal["subject", "object"] = "subject" if index.functional_subject(row[HEAD]) else "object"
+    side: Literal["subject", "object"] = "subject" if index.functional_subject[row[HEAD]] else "object"
     return MinedRule(rule, row[SUPPORT], int(index.facts[row[HEAD]]), row[BODY], row[PCA], side)

@@ -45,10 +45,16 @@ def _system() -> int:
 
 def _group() -> int | None:
     try:
-        most, used = ((_CGROUP / name).read_text().strip() for name in ("memory.max", "memory.current"))
+        most, used, counts = (
+            (_CGROUP / name).read_text().strip() for name in ("memory.max", "memory.current", "memory.stat")
+        )
     except OSError:
         return None
-    return int(most) - int(used) if most.isdigit() else None
+    if not most.isdigit():
+        return None
+    # read files that the system keeps for as long as nobody needs the room count as used
+    kept = dict(line.split() for line in counts.splitlines()).get("inactive_file", 0)
+    return int(most) - int(used) + int(kept)
 
 
 def _own_limit() -> int | None:

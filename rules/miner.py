@@ -42,13 +42,14 @@ class NativeMiner(Miner):
         )
         index = SignedIndex.of(graph)
         heads = head_relations(index, settings)
-        candidates = mine_short(index, heads, settings, report)
-        if settings.max_length == 4:
-            from .four import mine_four
+        if settings.max_length < 4:
+            return _rules(index, select(mine_short(index, heads, settings, report)))
+        from .four import lay_out, mine_four
 
-            longer = mine_four(index, heads, select(candidates), settings, report)
-            candidates = np.concatenate([candidates, longer])
-        return _rules(index, select(candidates))
+        doubles = lay_out(index, heads, settings)  # first: it may say that there is too little memory
+        shorter = mine_short(index, heads, settings, report)
+        longer = mine_four(doubles, heads, select(shorter), settings, report)
+        return _rules(index, select(np.concatenate([shorter, longer])))
 
     def measure(self, graph: Graph, rules: Sequence[Rule]) -> list[MinedRule]:
         """The counts of given rules on a graph, in their order, whatever the settings' thresholds."""
@@ -76,9 +77,9 @@ def mine_short(index: SignedIndex, heads: Sequence[int], settings: MiningSetting
     thresholds = Thresholds.of(settings)
     least = {head: thresholds.least_support(int(index.facts[head])) for head in heads}
     threads = settings.threads or os.cpu_count() or 1
-    memory.require(_most_bytes(index, least, threads), "with these settings")
-    tables: dict[int, Table] = {}
     longest = min(settings.max_length, 3)
+    memory.require(_most_bytes(index, least, longest, threads), "with these settings")
+    tables: dict[int, Table] = {}
     with ThreadPoolExecutor(threads) as pool:
         largest_first = sorted(heads, key=lambda head: (-index.facts[head], head))
         tasks = {
@@ -117,10 +118,10 @@ def _rules(index: SignedIndex, table: Table) -> list[MinedRule]:
     return [mined(index, rule, row) for *_order, rule, row in rows]
 
 
-def _most_bytes(index: SignedIndex, least: dict[int, int], threads: int) -> int:
+def _most_bytes(index: SignedIndex, least: dict[int, int], longest: int, threads: int) -> int:
     """Most bytes that counting supports and pairs takes at one moment, beside the index and the candidates."""
     sizes = []
-    for head, support in least.items():
+    for head, support in least.items() if longest == 3 else ():
         ends = [
             int(np.count_nonzero(kernels_support.facts_with(index.arrays, index.num_signed, signed) >= support))
             for signed in (head, index.inverse(head))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntEnum
-from itertools import permutations
+from itertools import combinations, permutations
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ UNKNOWN = -1
 
 Body = tuple[int, tuple[int, ...]]
 """A shape and its signed relations."""
+Relations = TypeVar("Relations", int, npt.NDArray[np.int64])
+"""A signed relation, or a column of them."""
 
 
 class Shape(IntEnum):
@@ -78,9 +81,8 @@ def body_of(row: Sequence[int]) -> Body:
     return shape, tuple(row[FIRST : FIRST + len(EDGES[shape])])
 
 
-def closed_parts(body: Body) -> list[Body]:
+def closed_parts(shape: int, relations: Sequence[Relations]) -> list[tuple[int, tuple[Relations, ...]]]:
     """The closed bodies that are a proper, non-empty subset of a body's atoms (``Rule.closed_subrules``)."""
-    shape, relations = body
     if shape in (Shape.SINGLE, Shape.PATH2, Shape.PATH3):
         return []
     if shape == Shape.PARALLEL2:
@@ -94,11 +96,8 @@ def closed_parts(body: Body) -> list[Body]:
         return [(Shape.PATH2, (first, third)), (Shape.PATH2, (second, third))]
     if shape == Shape.DOUBLED_Y:
         return [(Shape.PATH2, (first, second)), (Shape.PATH2, (first, third))]
-    pairs = ((first, second), (first, third), (second, third))
-    return [
-        *((Shape.SINGLE, (relation,)) for relation in relations),
-        *((Shape.PARALLEL2, pair) for pair in pairs),
-    ]
+    singles: list[tuple[int, tuple[Relations, ...]]] = [(Shape.SINGLE, (relation,)) for relation in relations]
+    return singles + [(Shape.PARALLEL2, pair) for pair in combinations(relations, 2)]
 
 
 def rule_of(head: int, body: Body, names: Sequence[str]) -> Rule:

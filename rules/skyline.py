@@ -54,12 +54,12 @@ def _in_search(key: tuple[int, Body], perfect: set[tuple[int, Body]]) -> bool:
     head, body = key
     if body[0] not in _ALL_PARALLEL:
         return True
-    return any((head, part) not in perfect for part in closed_parts(body) if len(part[1]) == len(body[1]) - 1)
+    return any((head, part) not in perfect for part in closed_parts(*body) if len(part[1]) == len(body[1]) - 1)
 
 
 def _beats_parts(key: tuple[int, Body], row: Sequence[int], output: dict[tuple[int, Body], tuple[int, int]]) -> bool:
     head, body = key
-    for part in closed_parts(body):
+    for part in closed_parts(*body):
         support, pca = output.get((head, part), (0, 1))
         if row[SUPPORT] * pca <= support * row[PCA]:
             return False

@@ -20,7 +20,7 @@ from kgqa_bench.errors import ConfigError
 from kgqa_bench.graph.build import build_graph
 from kgqa_bench.horn.rule import Atom, MinedRule, Rule, X, Y, canonical_rule, is_closed
 from kgqa_bench.rules import four, memory
-from kgqa_bench.rules.four import mine_four
+from kgqa_bench.rules.four import lay_out, mine_four
 from kgqa_bench.rules.index import SignedIndex
 from kgqa_bench.rules.miner import NativeMiner
 from kgqa_bench.rules.shapes import (
@@ -114,7 +114,8 @@ def mined(
     subjects, relations, objects = zip(*triples, strict=True)
     index = SignedIndex.of(build_graph(subjects, relations, objects, source="test"))
     ids = {name: number for number, name in enumerate(index.relation_names)}
-    table = mine_four(index, range(index.num_relations), _table(shorter or [], ids), MiningSettings(**options))
+    heads, chosen = range(index.num_relations), MiningSettings(**options)
+    table = mine_four(lay_out(index, heads, chosen), heads, _table(shorter or [], ids), chosen)
     rules = {}
     for row in table.tolist():
         rule = rule_of(row[HEAD], body_of(row), index.relation_names)
@@ -258,7 +259,9 @@ def test_progress_is_told_after_each_head() -> None:
     subjects, relations, objects = zip(*triples, strict=True)
     index = SignedIndex.of(build_graph(subjects, relations, objects, source="test"))
     told: list[tuple[str, int, int]] = []
-    mine_four(index, (0, 2), empty_table(), MiningSettings(), lambda *state: told.append(state))
+    chosen = MiningSettings()
+    graph = lay_out(index, (0, 2), chosen)
+    mine_four(graph, (0, 2), empty_table(), chosen, lambda *state: told.append(state))
     assert told == [("four atoms", 1, 2), ("four atoms", 2, 2)]
 
 

@@ -4,10 +4,13 @@ import logging
 import random
 from fractions import Fraction
 from itertools import pairwise
+from math import nextafter
 from pathlib import Path
 
 import numba
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kgqa_bench.contracts import MiningSettings
 from kgqa_bench.errors import ConfigError, UnknownNameError
@@ -74,6 +77,37 @@ def test_small_head_relations_and_no_rules() -> None:
     assert NativeMiner(MiningSettings(min_pca_confidence=1.0, max_length=2)).mine(graph) == []
 
 
+@given(st.integers(1, 2**31), st.integers(1, 2**31))
+def test_a_ratio_reaches_the_float_that_it_is_written_as(one: int, other: int) -> None:
+    """And not the next one: what is in a file of rules can be used as a threshold."""
+    support, size = sorted((one, other))
+    ratio = support / size
+    thresholds = Thresholds.of(
+        MiningSettings(min_head_coverage=ratio, min_std_confidence=ratio, min_pca_confidence=ratio)
+    )
+    assert thresholds.least_support(size) == support
+    most = int(thresholds.most_body([support])[0])
+    assert most >= size
+    assert support / most >= ratio > support / (most + 1)
+    assert thresholds.most_pca([support]).tolist() == [most]
+    if support < size:
+        above = MiningSettings(min_head_coverage=nextafter(ratio, 1.0), min_pca_confidence=nextafter(ratio, 1.0))
+        assert Thresholds.of(above).least_support(size) == support + 1
+        assert Thresholds.of(above).most_pca([support])[0] < size
+
+
+def test_a_rules_own_ratios_as_thresholds_keep_it() -> None:
+    graph = _graph(_random_rows(3))
+    loose = NativeMiner(MiningSettings(**LOOSE)).mine(graph)
+    rounded_up = [m for m in loose if Fraction(m.std_confidence) > Fraction(m.support, m.body_size)]
+    assert len(rounded_up) > 10
+    for mined in rounded_up[:10]:
+        own = LOOSE | {"min_std_confidence": mined.std_confidence, "min_head_coverage": mined.head_coverage}
+        kept = NativeMiner(MiningSettings(relations=(mined.rule.head,), **own)).mine(graph)
+        assert mined in kept
+        assert all(m.std_confidence >= mined.std_confidence for m in kept)
+
+
 def test_thresholds_are_the_decimals_written() -> None:
     """0.07 × 100 is 7 facts, though the floats give a little more; 0.3 and support 3 let ten body pairs pass."""
     thresholds = Thresholds.of(MiningSettings(min_head_coverage=0.07, min_std_confidence=0.3, min_pca_confidence=0.0))
@@ -100,6 +134,41 @@ def test_too_little_memory_is_said_before_anything_is_mined(monkeypatch: pytest.
     with pytest.raises(ConfigError, match="needs about"):
         NativeMiner(MiningSettings(threads=8)).mine(graph, lambda stage, done, total: stages.append(stage))
     assert "short rules" not in stages
+
+
+def test_too_little_memory_for_four_atoms_is_said_before_anything_is_mined(monkeypatch: pytest.MonkeyPatch) -> None:
+    stages: list[str] = []
+    monkeypatch.setattr(memory, "available", lambda: 500_000)
+    with pytest.raises(ConfigError, match="needs about"):
+        NativeMiner(MiningSettings(max_length=4)).mine(
+            _graph(_random_rows(7)), lambda stage, done, total: stages.append(stage)
+        )
+    assert "short rules" not in stages
+
+
+def test_single_atoms_of_many_relations_need_no_counters_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """70,000 relations at one entity; 16-bit numbers would not do for them."""
+    count = 70_000
+    rows = [("hub", f"r{n:05}", "end") for n in range(count)] + [("end", f"r{count - 1:05}", "hub")]
+    graph = _graph(rows)
+    chosen = {"min_head_size": 2, "min_head_coverage": 1.0, "relations": (f"r{count - 1:05}",)}
+    mined = NativeMiner(MiningSettings(max_length=2, **chosen)).mine(graph)
+    assert [str(m.rule) for m in mined] == [f"?b r{count - 1:05} ?a => ?a r{count - 1:05} ?b"]
+    monkeypatch.setattr(memory, "available", lambda: 2**30)
+    with pytest.raises(ConfigError, match=r"needs about \d.* GiB"):
+        NativeMiner(MiningSettings(max_length=4, **chosen)).mine(graph)
+
+
+def test_files_that_the_system_keeps_do_not_use_up_the_groups_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    (tmp_path / "memory.max").write_text("5000000\n")
+    (tmp_path / "memory.current").write_text("4000000\n")
+    (tmp_path / "memory.stat").write_text("anon 900000\ninactive_file 3000000\n")
+    assert memory.available() == 4_000_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert memory.available() > 4_000_000
 
 
 def test_available_memory_is_a_plausible_number() -> None:

@@ -46,7 +46,7 @@ def test_every_rule_has_one_body() -> None:
 
 def test_closed_parts_are_those_of_the_rules() -> None:
     for body in _bodies():
-        parts = {rule_of(0, part, NAMES) for part in closed_parts(body)}
+        parts = {rule_of(0, part, NAMES) for part in closed_parts(*body)}
         assert parts == set(rule_of(0, body, NAMES).closed_subrules())
 
 
