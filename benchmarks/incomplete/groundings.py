@@ -1,14 +1,13 @@
 """Where rules hold in a graph: head triples with body triples that are all there.
 
-A grounding's head triple is never among its body triples. The groundings of a rule are ordered by the head triple
-(head, then tail), then by the values of the other variables in the order of their numbers, all by entity ids.
+A grounding's head triple is never among its body triples. The bodies of a head triple are ordered by the values of
+the other variables in the order of their numbers, all by entity ids.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from itertools import count as count_from
 from itertools import islice
 
 import numpy as np
@@ -69,18 +68,6 @@ class Grounder:
             drawn += islice(self._drawn(number, _Search(self._graph, rule), chance), count)
         return drawn
 
-    def first(self, rules: Sequence[Rule], count: int) -> list[Grounding]:
-        """The first ``count`` groundings of each rule in the module's order, head triples repeated.
-
-        Raises:
-            DataError: As ``sample``.
-        """
-        return [
-            grounding
-            for number, rule in enumerate(rules)
-            for grounding in islice(self._all(number, _Search(self._graph, rule)), count)
-        ]
-
     def _drawn(self, number: int, search: _Search, chance: random.Random) -> Iterator[Grounding]:
         heads = self._heads(search.head)
         for place in _shuffled(len(heads), chance):
@@ -88,14 +75,6 @@ class Grounder:
             if total:
                 found = self._find(search, heads[place], chance.randrange(total))
                 yield search.grounding(number, heads[place], found)
-
-    def _all(self, number: int, search: _Search) -> Iterator[Grounding]:
-        for head in self._heads(search.head):
-            for wanted in count_from():
-                found = self._find(search, head, wanted)
-                if found[1] == -2:
-                    break
-                yield search.grounding(number, head, found)
 
     def _heads(self, relation: int) -> Longs:
         """The facts of a relation, int64 (n, 3), by head and tail."""

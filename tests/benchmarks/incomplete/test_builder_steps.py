@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgqa_bench.benchmarks.incomplete.balance import balanced
 from kgqa_bench.benchmarks.incomplete.drawing import even_parts
+from kgqa_bench.benchmarks.incomplete.grounding_kernels import find_body
 from kgqa_bench.benchmarks.incomplete.groundings import Grounder
 from kgqa_bench.benchmarks.incomplete.model import Ask, Draft, Fact, Grounding
 from kgqa_bench.benchmarks.incomplete.questions import answers_of, hops_of, make_drafts
@@ -43,8 +45,12 @@ def graph_of(triples: list[tuple[int, int, int]]) -> MemoryGraph:
     return build_graph(heads, relations, tails, source="test", entity_names=names, relation_names=list(RELATIONS))
 
 
+def facts_of(graph: MemoryGraph) -> set[Fact]:
+    return {Fact(*quad[:3]) for quad in graph.quads()}
+
+
 def brute_force(graph: MemoryGraph, rules: list[Rule]) -> list[Grounding]:
-    facts = {Fact(*quad[:3]) for quad in graph.quads()}
+    facts = facts_of(graph)
     found = []
     for number, rule in enumerate(rules):
         free = len({variable for atom in rule.body for variable in atom[1:]} - {0, 1})
@@ -59,9 +65,27 @@ def brute_force(graph: MemoryGraph, rules: list[Rule]) -> list[Grounding]:
 
 @settings(deadline=None)
 @given(TRIPLES)
-def test_all_groundings_in_order(triples: list[tuple[int, int, int]]) -> None:
+def test_all_bodies_in_order(triples: list[tuple[int, int, int]]) -> None:
     graph = graph_of(triples)
-    assert Grounder(graph).first(RULES, 10**6) == brute_force(graph, RULES)
+    keys = [
+        np.array(sorted((fact.relation * 10 + fact[at], fact[2 - at]) for fact in facts_of(graph))) for at in (0, 2)
+    ]
+    facts = tuple(np.ascontiguousarray(column) for table in keys for column in table.T)
+    found = []
+    for number, rule in enumerate(RULES):
+        atoms = np.array([(RELATIONS.index(r), s, o) for r, s, o in rule.body])
+        for head in sorted(fact for fact in facts_of(graph) if RELATIONS[fact.relation] == rule.head):
+            free = len({variable for atom in rule.body for variable in atom[1:]} - {0, 1})
+            total = find_body(facts, 10, atoms, free, np.array(head), -1)[0]
+            for wanted in range(total):
+                bound = (
+                    head.head,
+                    head.tail,
+                    *find_body(facts, 10, atoms, free, np.array(head), wanted)[1:].tolist(),
+                )
+                body = tuple(Fact(bound[s], r, bound[o]) for r, s, o in atoms.tolist())
+                found.append(Grounding(number, head, body))
+    assert found == brute_force(graph, RULES)
 
 
 @settings(deadline=None)
