@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 from typing import Protocol as Structural
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from kgqa_bench.domain import Answer, Gold, Item, Question, QuestionKind
 from kgqa_bench.graph.protocol import Graph
@@ -24,10 +24,18 @@ if TYPE_CHECKING:
 class PluginSettings(BaseModel):
     """Named, typed settings of a plugin, each with a ``description`` in its ``Field``.
 
-    Unknown names are refused, and numbers that are not finite.
+    Unknown names are refused, and numbers that are not finite, or whole and of more than 64 bits: no JSON that is
+    written holds them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @field_validator("*")
+    @classmethod
+    def _within_64_bits(cls, value: Any) -> Any:
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError("an integer of more than 64 bits")
+        return value
 
 
 class Plugin:

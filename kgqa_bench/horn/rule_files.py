@@ -38,7 +38,7 @@ _BOUNDS = ("std_lower_bound", "pca_lower_bound", "pca_conf_estimation")  # AMIE+
 _KNOWN = {*NUMBERED_COLUMNS, *_BOUNDS}
 
 _START = re.compile(r"Starting the mining phase *\.* *(?:Using \d+ threads?)?")
-_MINED = re.compile(r"(\d+) rules? mined\.?")
+_MINED = re.compile(r"(\d{1,18}) rules? mined\.?", re.ASCII)
 _LOG = re.compile(
     r"Assuming |Using |Loading |Loaded |Starting |Finished |Building |Default mining assistant|Counting |No minimum "
     r"|Filtering on |Constants in |Lossless |Pruning by |Query rewriting |Perfect rules |Enabling |MRT calls"

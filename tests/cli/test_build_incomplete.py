@@ -356,6 +356,8 @@ class TestAnotherSetsQuestions:
         ("--max-share 1.5", "max_share"),
         ("--groundings 0", "groundings"),
         ("--threads -1", "threads"),
+        (f"--seed {2**64}", "more than 64 bits"),
+        (f"--min-head-size {2**70}", "more than 64 bits"),
         ("--rate 0", "rate"),
         ("--rate 1.01", "rate"),
         ("--seed -1", "--seed"),

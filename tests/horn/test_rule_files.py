@@ -93,7 +93,12 @@ def test_no_rule_mined_is_no_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["Exception in thread main java.lang.OutOfMemoryError: Java heap space", "\tat amie.mining.AMIE.main", "father"],
+    [
+        "Exception in thread main java.lang.OutOfMemoryError: Java heap space",
+        "\tat amie.mining.AMIE.main",
+        "father",
+        "9" * 5000 + " rules mined.",  # more digits than int() takes
+    ],
 )
 def test_a_line_that_is_neither_rule_nor_log(tmp_path: Path, line: str) -> None:
     message = problem(write(tmp_path / "amie.txt", AMIE.replace("Total time 64 ms", line)))
