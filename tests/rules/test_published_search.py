@@ -217,6 +217,13 @@ def _copies(draw: random.Random) -> Triples:
     return p + [(s, "q", o) for s, _, o in p] + [(o, "r", s) for s, _, o in p[: draw.randrange(10, 15)]]
 
 
+def _seldom_true(draw: random.Random) -> Triples:
+    """p ⇒ r and q ⇒ r are perfect, but most of their pairs are unknown to r: only a threshold of 0 outputs them."""
+    pairs = [(f"a{n}", f"b{n}") for n in range(draw.randrange(5, 9))]
+    elsewhere = [(f"c{n}", name, f"d{n}{name}") for n in range(25) for name in "pq"]
+    return [(s, name, o) for name in "pqr" for s, o in pairs] + elsewhere
+
+
 def _one_entity(draw: random.Random) -> Triples:
     return [("a", relation, "a") for relation in "pqrs"[: draw.randrange(1, 5)]]
 
@@ -225,7 +232,7 @@ def _one_relation(draw: random.Random) -> Triples:
     return [(f"e{draw.randrange(9)}", "p", f"e{draw.randrange(9)}") for _ in range(25)]
 
 
-KINDS = (_dense, _sparse, _hubs, _loops, _symmetric, _functional, _copies, _one_entity, _one_relation)
+KINDS = (_dense, _sparse, _hubs, _loops, _symmetric, _functional, _copies, _seldom_true, _one_entity, _one_relation)
 
 
 @pytest.mark.parametrize("std", [0.0, 0.3])
