@@ -8,10 +8,11 @@ ordered by their steps, forward before inverse, then by relation. Nothing is eve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
-from kgqa_bench.graph.protocol import Graph, Ids, Path, RelationPath, Step
+from kgqa_bench.graph.protocol import Edge, Graph, Ids, Path, RelationPath, Step
 from kgqa_bench.text.verbalise import relation_text
 from kgqa_bench.text.words import is_content, lemma, tokens
 
@@ -123,10 +124,8 @@ def ground(graph: Graph, start: int, path: RelationPath, settings: EnvironmentSe
     Of the first ``grounding_pool`` in stable order one to each end entity comes first, that of highest confidence
     (the product of its triples'), then a second to each, and so on.
     """
-    pool = graph.groundings(start, path, settings.grounding_pool)
+    pool = list(islice(_groundings(graph, start, path, settings.exclude_returns), settings.grounding_pool))
     cut = len(pool) == settings.grounding_pool
-    if settings.exclude_returns:
-        pool = [each for each in pool if all(edge.target != start for edge in each)]
     pool.sort(key=confidence, reverse=True)  # stable
     seen: dict[int, int] = {}
     turns: list[tuple[int, int]] = []
@@ -136,6 +135,39 @@ def ground(graph: Graph, start: int, path: RelationPath, settings: EnvironmentSe
         turns.append((seen[end], at))
     kept = [pool[at] for _, at in sorted(turns)[: settings.groundings_per_path]]
     return Grounded(kept, cut or len(pool) > len(kept))
+
+
+def _groundings(graph: Graph, start: int, path: RelationPath, exclude_returns: bool) -> Iterator[Path]:
+    """As ``Graph.groundings``, without returns, and without walking where the path comes to no end.
+
+    A path over entities with many neighbours has few groundings among very many beginnings, so the entities from
+    which the end can be reached are found first, backwards.
+    """
+    forward = [graph.follow((start,), ())]
+    for step in path:
+        ends = graph.follow(forward[-1], (step,))
+        forward.append(ends[ends != start] if exclude_returns else ends)
+    alive = [set(forward[-1].tolist())]
+    for before, (relation, inverse) in zip(reversed(forward[1:-1]), reversed(path[1:]), strict=True):
+        back = graph.follow(sorted(alive[-1]), (Step(relation, not inverse),))
+        alive.append(set(before.tolist()) & set(back.tolist()))
+    alive.reverse()
+    edges: dict[tuple[int, int], list[Edge]] = {}
+
+    def extend(at: int, depth: int) -> Iterator[Path]:
+        if depth == len(path):
+            yield ()
+            return
+        following = edges.get((at, depth))
+        if following is None:
+            relation, inverse = path[depth]
+            found = graph.edges(at, "in" if inverse else "out", relation)
+            following = edges[at, depth] = [edge for edge in found if edge.target in alive[depth]]
+        for edge in following:
+            for rest in extend(edge.target, depth + 1):
+                yield (edge, *rest)
+
+    return extend(start, 0)
 
 
 def confidence(path: Path) -> float:
