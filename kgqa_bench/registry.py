@@ -24,7 +24,7 @@ from kgqa_bench.contracts import (
     PluginSettings,
     Protocol,
 )
-from kgqa_bench.errors import ConfigError, PluginError, UnknownNameError, suggest
+from kgqa_bench.errors import ConfigError, PluginError, StorageError, UnknownNameError, suggest
 
 Kind = Literal["methods", "benchmarks", "graphs", "models", "metrics", "protocols", "miners", "builders"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -64,6 +64,7 @@ def load(kind: Kind, name: str) -> Any:
     Raises:
         UnknownNameError: No such plugin is registered.
         PluginError: It is registered but cannot be imported, or is not of its kind.
+        StorageError: The cache folder, where its kernels are kept, cannot be written.
     """
     points = _entry_points(kind)
     point = points.get(normalise(name))
@@ -71,6 +72,8 @@ def load(kind: Kind, name: str) -> Any:
         raise UnknownNameError(f"{kind[:-1]}", name, points, hint=f"`kgqa-bench list {kind}` shows all.")
     try:
         plugin = point.load()
+    except StorageError:  # the cache cannot be written: no fault of the plugin
+        raise
     except Exception as problem:  # a third party's import may fail in any way
         origin = f" of {point.dist.name}" if point.dist else ""
         raise PluginError(

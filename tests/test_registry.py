@@ -68,6 +68,21 @@ def test_broken_plugin_is_named_and_stops_nothing_else(cli) -> None:
     assert "cannot be loaded" in asked.stderr
 
 
+def test_a_cache_that_cannot_be_written_is_no_fault_of_the_plugin(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    kept = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-m", "kgqa_bench.cli.main", "mine", "--kg", "family-synthetic", "--out", "-"],
+        env=kept | {"KGQA_BENCH_CACHE": str(tmp_path / "file")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert done.stderr.startswith("Error: Cannot make the cache folder")
+    assert "uninstall" not in done.stderr
+
+
 def test_unknown_names_get_suggestions() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean accuracy"):
         registry.load("metrics", "acuracy")

@@ -28,7 +28,7 @@ def doctor() -> None:
     from rich.table import Table
 
     from kgqa_bench import __version__, registry
-    from kgqa_bench.errors import KgqaBenchError, PluginError
+    from kgqa_bench.errors import KgqaBenchError, PluginError, StorageError
     from kgqa_bench.storage import CACHE_VARIABLE, DATA_VARIABLE, cache_folder, data_folder
 
     table = Table(show_header=False, box=None, pad_edge=False)
@@ -54,7 +54,7 @@ def doctor() -> None:
         for name in names:
             try:
                 registry.load(kind, name)
-            except PluginError as problem:
+            except (PluginError, StorageError) as problem:
                 broken.append(str(problem))
         table.add_row(kind, escape(", ".join(names)))
     console = Console()

@@ -16,7 +16,7 @@ def list_plugins(
 ) -> None:
     """List the plugins of a kind with a line about each; without a kind, of all kinds."""
     from kgqa_bench import registry
-    from kgqa_bench.errors import PluginError, UnknownNameError
+    from kgqa_bench.errors import PluginError, StorageError, UnknownNameError
 
     wanted: list[registry.Kind] = [
         each for each in registry.KINDS if kind is None or kind in (each, each.removesuffix("s"))
@@ -31,7 +31,7 @@ def list_plugins(
         for name in registry.names(each):
             try:
                 rows[each][name] = registry.summary(registry.load(each, name))
-            except PluginError as problem:
+            except (PluginError, StorageError) as problem:
                 rows[each][name] = f"BROKEN: {problem}"
     if json_output:
         import orjson
