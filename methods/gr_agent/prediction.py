@@ -8,7 +8,7 @@ is followed from x, and its ends are compared with the hidden ones::
 
 This is the PCA confidence of the rule p => s on the side of x (AMIE3), made without the triple that is to be
 predicted, so that a path cannot prove a triple by walking over it. The entities are up to ``sample``, at most a
-quarter of those that have s, evenly spaced by id: the same in every run. Confidences are kept for as long as the graph.
+quarter of those that have s, evenly spaced by id: the same in every run. Confidences are kept as long as the graph.
 """
 
 from __future__ import annotations

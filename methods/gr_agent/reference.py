@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, ClassVar, NamedTuple
+import math
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -27,6 +28,11 @@ class ReferenceSettings(EnvironmentSettings):
     min_confidence: float = Field(default=0.1, ge=0, le=1, description="Least confidence of a path that votes.")
     min_support: int = Field(default=2, ge=1, description="Least support of a path that votes.")
     voters: int = Field(default=20, ge=1, description="Most paths that vote, by confidence, then support.")
+    vote: Literal["best", "any"] = Field(
+        default="best",
+        description="An entity's vote: the `best` confidence among the paths that lead to it, or `any`: 1 less the "
+        "product of 1 less each, which takes the paths as independent.",
+    )
     threshold: float = Field(
         default=0.5, ge=0, le=1, description="Least vote of an answer; the best one is given in any case."
     )
@@ -48,8 +54,8 @@ class GrReference(Method):
     2. The relation paths from the topic are explored up to the hop limit.
     3. Each is ranked by how well it predicts the relation on the graph in use (``prediction``); the relation itself
        has confidence 1.
-    4. An entity's vote is 1 - Π (1 - confidence) over the paths that lead to it. Those over the threshold are the
-       answers, and the reasoning paths to them the evidence.
+    4. The entities that they lead to get votes (``vote``). Those over the threshold are the answers, and the
+       reasoning paths to them the evidence.
 
     Answers entity questions only.
     """
@@ -77,15 +83,18 @@ class GrReference(Method):
             return Answer(status="abstained")
         voters = self._voters(question, graph, topic, linked, mentions)
         trace.update(self._told(graph, linked, voters))
-        votes: dict[int, float] = {}
+        against: dict[int, list[float]] = {}
         for voter in voters:
             for entity in graph.follow((topic,), voter.path).tolist():
                 if entity != topic:
-                    votes[entity] = 1 - (1 - votes.get(entity, 0.0)) * (1 - voter.confidence)
-        ranked = sorted(votes, key=lambda entity: (-votes[entity], entity))
+                    against.setdefault(entity, []).append(1 - voter.confidence)
+        one = self.settings.vote == "best"
+        votes = {entity: 1 - (min(shares) if one else math.prod(shares)) for entity, shares in against.items()}
+        # of equal votes the one with more paths for it
+        ranked = sorted(votes, key=lambda entity: (-votes[entity], math.prod(against[entity]), entity))
         answers = [entity for entity in ranked if votes[entity] >= self.settings.threshold] or ranked[:1]
         return Answer(
-            predictions=tuple(Prediction(graph.entity_name(each), min(votes[each], 1.0)) for each in answers),
+            predictions=tuple(Prediction(graph.entity_name(each), votes[each]) for each in answers),
             status="ok" if answers else "abstained",
             evidence=tuple(graph.named(path) for path in self._evidence(graph, topic, voters, set(answers))),
         )
