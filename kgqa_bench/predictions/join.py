@@ -10,6 +10,7 @@ from kgqa_bench.predictions.model import GoldRow, Ledger, Reply
 DUPLICATE = "duplicate id (the last one counts)"
 UNKNOWN = "id without gold answer"
 MISSING = "missing"
+UNASKED = "repeat that was not asked"
 NO_ID = "no id"
 NO_GOLD = "no gold answer in the row"
 EMPTY_GOLD = "empty gold"
@@ -36,28 +37,29 @@ def join(
         unreached: Questions that were to be asked and are not in the source at all.
     """
     ledger = Ledger()
-    latest: dict[tuple[str, int], Reply] = {}
+    latest: list[dict[str, Reply]] = [{} for _ in range(repeats)]
     nameless: list[Reply] = []
     for reply in replies:
         if reply.id is None:
             nameless.append(reply)
         elif gold is not None and reply.id not in gold:
             ledger.ignore(UNKNOWN, reply.id)
+        elif not 0 <= reply.repeat < repeats:
+            ledger.ignore(UNASKED, reply.id)
         else:
-            key = (reply.id, reply.repeat)
-            if key in latest and not rewrites:
+            same = latest[reply.repeat]
+            if not rewrites and reply.id in same:
                 ledger.ignore(DUPLICATE, reply.id)
-            latest[key] = reply
-    questions: dict[str, GoldRow | None] = {}
+            same[reply.id] = reply
+    questions: Mapping[str, GoldRow | None]
     if gold is None:
-        for (question_id, _repeat), reply in latest.items():
-            questions[question_id] = reply.gold
+        questions = {question_id: reply.gold for same in latest for question_id, reply in same.items()}
     else:
-        questions.update(gold)
+        questions = gold
     rows: list[ScoreRow] = []
     for question_id, answers in questions.items():
-        for repeat in range(repeats):
-            reply = latest.get((question_id, repeat)) or Reply(question_id, question_id, problem=MISSING)
+        for same in latest:
+            reply = same.get(question_id) or Reply(question_id, question_id, problem=MISSING)
             rows.append(_row(question_id, reply, answers, ledger))
     for reply in nameless:
         if gold is None:
@@ -72,21 +74,18 @@ def join(
 
 
 def _row(question_id: str, reply: Reply, gold: GoldRow | None, ledger: Ledger) -> ScoreRow:
-    problem = reply.problem or (NO_GOLD if gold is None else None)
-    if problem is not None:
-        ledger.miss(problem, reply.where)
-        gold = gold or GoldRow(())
-        return ScoreRow(
-            question_id, (), gold.answers, gold.hard, gold.primary, None, False, gold.question, gold.groups
-        )
-    assert gold is not None
+    _id, where, predictions, raw, problem, _gold, _repeat = reply
+    if problem is not None or gold is None:
+        ledger.miss(problem or NO_GOLD, where)
+        answers, hard, primary, question, groups = gold or GoldRow(())
+        return ScoreRow(question_id, (), answers, hard, primary, None, False, question, groups)
     ledger.asked += 1
     ledger.answered += 1
-    if not gold.answers:
-        ledger.note(EMPTY_GOLD, reply.where)
-    elif gold.hard and not set(gold.hard) <= set(gold.answers):
-        ledger.note(HARD_OUTSIDE, reply.where)
-    if not any(reply.predictions):
-        ledger.note(EMPTY, reply.where)
     answers, hard, primary, question, groups = gold
-    return ScoreRow(question_id, reply.predictions, answers, hard, primary, reply.raw, True, question, groups)
+    if not answers:
+        ledger.note(EMPTY_GOLD, where)
+    elif hard and not set(hard) <= set(answers):
+        ledger.note(HARD_OUTSIDE, where)
+    if not any(predictions):
+        ledger.note(EMPTY, where)
+    return ScoreRow(question_id, predictions, answers, hard, primary, raw, True, question, groups)

@@ -86,7 +86,7 @@ def _reply(row: dict[str, Any], key: str | None, value: Any, where: str, with_go
     raw: str | None = None
     if type(value) is list:
         kinds = set(map(type, value))
-        if kinds <= _TEXT:
+        if kinds == _TEXT or not value:
             predictions = tuple(value)
         elif kinds <= _TEXTS:
             predictions = tuple([str(each) for each in value if each is not None])
