@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 import zlib
@@ -68,10 +69,13 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
     """A file that appears under ``path`` whole or not at all: temporary file beside it, then rename.
 
     Raises:
-        StorageError: When it cannot be written; nothing is left behind.
+        StorageError: When it cannot be written, or is no file (a device, which the rename would replace); nothing is
+            left behind.
     """
     temporary: str | None = None
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is there and is no file")
         descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         with os.fdopen(descriptor, "wb") as stream:
             yield stream

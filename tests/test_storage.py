@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,15 @@ def test_a_full_disk_is_a_storage_error(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_a_storage_error(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="No such file or directory"), atomic_write(tmp_path / "none" / "file"):
         pass
+
+
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(StorageError, match="is no file"), atomic_write(path):
+        pass
+    assert path.is_fifo()
+    assert list(tmp_path.iterdir()) == [path]
 
 
 def test_another_process_is_kept_out(tmp_path: Path) -> None:

@@ -165,8 +165,9 @@ def _target(kg: str, out: Path | None, json_output: bool) -> Path | None:
     path = Path(f"{Path(kg).stem}-rules.tsv") if out is None else user_path(out)
     if out is None and path.exists():
         raise ConfigError(f"{path} is there already.", hint="Give --out FILE; it is then written anew.")
-    if path.is_dir():
-        raise ConfigError(f"--out {path} is a folder.", hint="Give a file.")
+    if path.exists() and not path.is_file():
+        what = "a folder" if path.is_dir() else "no file"
+        raise ConfigError(f"--out {path} is {what}.", hint="Give a file, or - for stdout.")
     if not path.parent.is_dir():
         raise ConfigError(
             f"There is no folder {path.parent} to write {path.name} into.", hint="Make it, or choose another."
