@@ -224,6 +224,8 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _bytes(path: Path) -> bytes:
+    if path.exists() and not path.is_file():  # a pipe would be waited for, a device read without end
+        raise DataError("Is no file.", file=path)
     try:
         return path.read_bytes()
     except FileNotFoundError as problem:

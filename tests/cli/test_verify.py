@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,15 @@ def test_any_file_changed_or_missing(cli: Any, folder: Path, name: str) -> None:
     assert (done.code, done.out) == (2, "")
     assert name in done.err
     (folder / name).unlink()
+    done = cli("verify", str(folder))
+    assert (done.code, done.out) == (2, "")
+    assert name in done.err
+
+
+@pytest.mark.parametrize("name", ["triples.complete.tsv", "questions.test.jsonl", "README.md"])
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(cli: Any, folder: Path, name: str) -> None:
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
     done = cli("verify", str(folder))
     assert (done.code, done.out) == (2, "")
     assert name in done.err
