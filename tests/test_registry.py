@@ -83,6 +83,20 @@ def test_a_cache_that_cannot_be_written_is_no_fault_of_the_plugin(tmp_path: Path
     assert "uninstall" not in done.stderr
 
 
+def test_a_protocol_is_one_file(cli, tmp_path: Path) -> None:
+    """It stands beside the others by itself, with a signature of its own."""
+    rows = [{"id": "a", "prediction": "PARIS", "ground_truth": ["Paris"]}]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = cli("score", "p.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    scores = json.loads(done.stdout)["protocols"]["example_case_folded"]["scores"]
+    assert list(scores) == ["hits_at_1"]
+    assert scores["hits_at_1"]["value"] == 1.0
+    assert scores["hits_at_1"]["signature"].startswith(
+        "hits_at_1|protocol:example_case_folded|protocol_v:1|unit:text|"
+    )
+
+
 def test_unknown_names_get_suggestions() -> None:
     with pytest.raises(UnknownNameError, match="Did you mean accuracy"):
         registry.load("metrics", "acuracy")
