@@ -19,6 +19,7 @@ from kgqa_bench.cli import (
     EXIT_USAGE,
     audit,
     build_incomplete,
+    compare,
     doctor,
     info,
     list_plugins,
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("suite")(suite.suite)
 app.command("score")(score.score)
+app.command("compare")(compare.compare)
 app.command("mine")(mine.mine)
 app.command("build-incomplete")(build_incomplete.build_incomplete)
 app.command("verify")(verify.verify)

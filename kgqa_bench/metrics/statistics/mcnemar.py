@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kgqa_bench.metrics.accuracy import CONFIDENCE_LEVEL
-from kgqa_bench.metrics.statistics.clusters import cluster_sums
+from kgqa_bench.metrics.statistics.clusters import cluster_sums, standard_error
 
 EXACT_BELOW = 25
 """With fewer discordant questions (or clusters) the test is exact: the chi-square approximation is poor there."""
@@ -67,23 +67,19 @@ def is_binary(*scores: NDArray[np.float64]) -> bool:
     return all(bool(((each == 0) | (each == 1)).all()) for each in scores)
 
 
-def share_interval(
-    a: NDArray[np.float64], b: NDArray[np.float64], clusters: NDArray[np.intp]
-) -> tuple[float, float] | None:
+def share_interval(a: NDArray[np.float64], b: NDArray[np.float64], clusters: NDArray[np.intp]) -> tuple[float, float]:
     """The 95 % interval of the difference of two paired shares, mean(b) - mean(a).
 
-    Wald's on one more win and one more loss in n + 2 questions (Bonett and Price 2012), which keeps its coverage with
-    few questions and does not shrink to a point where no question is discordant.
-
-    Returns:
-        Its ends; None where questions are clustered, for which it is not made.
+    Wald's after one more win and one more loss in n + 2 questions (Bonett and Price 2012), which keeps its coverage
+    with few questions and does not shrink to a point where none is discordant; with the standard error of clustered
+    questions, the two added ones being clusters of their own.
     """
-    n = len(a)
-    if len(np.unique(clusters)) < n:
-        return None
-    won, lost = ((b > a).sum() + 1) / (n + 2), ((b < a).sum() + 1) / (n + 2)
-    half = NormalDist().inv_cdf(0.5 + CONFIDENCE_LEVEL / 2) * np.sqrt((won + lost - (won - lost) ** 2) / (n + 2))
-    return max(-1.0, float(won - lost - half)), min(1.0, float(won - lost + half))
+    count = int(clusters.max()) + 1
+    differences = np.concatenate([b - a, [1.0, -1.0]])
+    centre = float(differences.mean())
+    error = standard_error(differences, np.concatenate([clusters, [count, count + 1]]))
+    half = NormalDist().inv_cdf(0.5 + CONFIDENCE_LEVEL / 2) * error
+    return max(-1.0, centre - half), min(1.0, centre + half)
 
 
 def _kind(exact: bool) -> str:

@@ -72,15 +72,20 @@ def test_swapping_the_systems_keeps_p_and_flips_the_interval(rows: list[tuple[fl
 
 def test_interval_by_hand() -> None:
     a, b, clusters = pairs(7, 2, 41)
-    half = 1.959964 * ((8 + 3 - 25 / 52) / 52**2) ** 0.5
+    half = 1.959964 * ((8 + 3 - 25 / 52) / (52 * 51)) ** 0.5
     assert share_interval(a, b, clusters) == pytest.approx((5 / 52 - half, 5 / 52 + half), abs=1e-6)
 
 
-def test_clusters_have_no_share_interval_and_half_scores_no_test() -> None:
-    a, b, _ = pairs(2, 2)
-    assert share_interval(a, b, np.zeros(len(a), dtype=int)) is None
+def test_half_scores_have_no_test() -> None:
     with pytest.raises(ValueError, match="0 or 1"):
         mcnemar(np.array([0.5]), np.array([1.0]), np.array([0]))
+
+
+def test_interval_without_a_discordant_question_is_no_point() -> None:
+    a = np.ones(50)
+    low, high = share_interval(a, a, np.arange(50) // 2)
+    assert low == -high
+    assert 0.05 < high < 0.08  # 1.96 · √2 / 52, and some
 
 
 def test_questions_that_hang_together_count_less() -> None:
@@ -101,3 +106,16 @@ def test_level_with_clusters_under_no_difference() -> None:
         plain += mcnemar(a, b, np.arange(300)).p < 0.05
     assert 0.03 <= found / 600 <= 0.07
     assert plain / 600 > 0.1
+
+
+def test_coverage_of_the_interval_with_clusters() -> None:
+    """In 1000 simulated comparisons of 120 questions about 40 entities, 95 % of the intervals hold the truth 0."""
+    rng = np.random.default_rng(9)
+    clusters = np.repeat(np.arange(40), 3)
+    covered = 0
+    for _ in range(1000):
+        shared = rng.random((2, 40))[:, clusters]
+        a, b = (rng.random((2, 120)) < shared).astype(float)
+        low, high = share_interval(a, b, clusters)
+        covered += low <= 0 <= high
+    assert 0.93 <= covered / 1000 <= 0.975
