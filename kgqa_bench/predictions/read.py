@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kgqa_bench.contracts import ScoreRow
 from kgqa_bench.errors import ConfigError, DataError
 from kgqa_bench.metrics.signature import content_parts
 from kgqa_bench.predictions.gold import ANSWERS, read_gold
@@ -48,8 +49,11 @@ def read_predictions(
         found = Predictions(form, unit, dict.fromkeys(units, joined), ledger, content_parts(joined))
     if labels is None:
         return found
-    by_unit = {
+    for row in found.rows["ids"]:
+        if not all(answer in labels.labels for answer in row.gold):
+            found.ledger.note("gold answer that has no label", row.id)
+    by_unit: dict[Unit, list[ScoreRow]] = {
         "ids": [labels.ids(row) for row in found.rows["ids"]],
         "text": [labels.words(row) for row in found.rows["text"]],
     }
-    return Predictions(found.form, "ids", by_unit, found.ledger, {**found.parts, "linking": VERSION})  # type: ignore[arg-type]
+    return Predictions(found.form, "ids", by_unit, found.ledger, {**found.parts, "linking": VERSION})

@@ -92,6 +92,7 @@ def test_labels_link_words_to_ids(cli, tmp_path: Path, plain: tuple[Path, Path])
     done = cli("score", str(tmp_path / "words.jsonl"), "--gold", str(gold), "--labels", str(tmp_path / "labels.tsv"))
     assert "linking: 2 linked, 1 unlinked" in done.out
     assert "linking:1" in done.out
+    assert "noted: 1 gold answer that has no label" in done.out
     strict = next(line for line in done.out.splitlines() if line.split()[:1] == ["strict_ids"])
     assert strict.split()[1:4] == ["1.0000", "1.0000", "0.7500"]
     words = next(line for line in done.out.splitlines() if line.split()[:1] == ["strict_text"])
