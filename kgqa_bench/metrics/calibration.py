@@ -46,11 +46,15 @@ def ece_statistic(confidence: Values, correct: Values, bins: int = BINS) -> Stat
     """``ece`` of samples of the answers."""
     _check(confidence, correct)
     number = np.minimum(np.searchsorted(np.arange(bins + 1) / bins, confidence, side="right") - 1, bins - 1)
-    gaps = np.zeros((len(confidence), bins))
-    gaps[np.arange(len(confidence)), number] = confidence - correct
+    order = np.argsort(number, kind="stable")
+    gaps = (confidence - correct)[order]
+    starts = np.flatnonzero(np.diff(number[order], prepend=-1))
 
     def statistic(weights: Values) -> Values:
-        errors: Values = np.abs(weights @ gaps).sum(axis=1) / weights.sum(axis=1)
+        sample = weights[:, order]
+        total = sample.sum(axis=1)
+        sample *= gaps
+        errors: Values = np.abs(np.add.reduceat(sample, starts, axis=1)).sum(axis=1) / total
         return errors
 
     return statistic

@@ -93,11 +93,11 @@ def mean(scores: Values) -> Statistic:
 
 def ratio(above: Values, below: Values) -> Statistic:
     """The sum of ``above`` by that of ``below``, such as the hard hits rate; nan where the latter is 0."""
-    columns = np.stack([above, below], axis=1)
 
     def statistic(weights: Values) -> Values:
-        sums = weights @ columns
-        found: Values = np.divide(sums[:, 0], sums[:, 1], out=np.full(len(sums), np.nan), where=sums[:, 1] != 0)
+        # einsum and not @: the threads of a matrix product on small rows get in one another's way
+        over, under = (np.einsum("sq,q->s", weights, column) for column in (above, below))
+        found: Values = np.divide(over, under, out=np.full(len(under), np.nan), where=under != 0)
         return found
 
     return statistic
