@@ -16,6 +16,9 @@ SPLIT = "test"
 ANSWERS = ("ground_truth", "gold", "answers", "answer", "a_entity")
 """Keys that may hold the right answers, the first that is there."""
 
+IDS = ("id", "question_id", "ID", "QuestionId")
+"""Keys that may hold a question's id."""
+
 _TEXT, _TEXTS = {str}, {str, int}
 _FACTS = ("rule_type", "rule_subtype", "hops", "twin")
 _FURTHER = frozenset({"hard_answers", "hard_answer", "primary", "topic_entities", "q_entity", "question", *_FACTS})
@@ -101,7 +104,7 @@ def _rows(path: Path) -> Iterator[tuple[Path, int, str, GoldRow]]:
             gold = gold_of_row(row)
             if gold is None:
                 raise ValueError(f"There is none of {', '.join(ANSWERS)}.")
-            yield path, line, text(row, "id", "question_id"), gold
+            yield path, line, text(row, *IDS), gold
         except ValueError as problem:
             raise DataError(str(problem), file=path, line=line, hint="Gold answers must be whole.") from problem
 

@@ -14,12 +14,11 @@ from typing import Any, Literal
 import orjson
 
 from kgqa_bench.errors import DataError, DataNotFoundError
-from kgqa_bench.predictions.gold import gold_of_row
+from kgqa_bench.predictions.gold import IDS, gold_of_row
 from kgqa_bench.predictions.model import GoldRow, Reply
 from kgqa_bench.storage import UNREADABLE
 
 PREDICTIONS = ("prediction", "predictions", "raw_output")
-IDS = ("id", "question_id")
 
 UNREADABLE_LINE = "unreadable line"
 NO_OBJECT = "row is no object"
@@ -70,7 +69,9 @@ def read_replies(path: Path, *, with_gold: bool) -> tuple[list[Reply], str | Non
 
 
 def _reply(row: dict[str, Any], key: str | None, value: Any, where: str, with_gold: bool) -> Reply:
-    question_id = row.get("id", row.get("question_id"))
+    question_id = row.get("id")
+    if question_id is None:
+        question_id = next((row[name] for name in IDS if name in row), None)
     if type(question_id) is int:
         question_id = str(question_id)
     if type(question_id) is not str or not question_id:
