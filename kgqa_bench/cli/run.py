@@ -11,6 +11,7 @@ from kgqa_bench.cli import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_UNSCORED, EXIT_US
 
 if TYPE_CHECKING:
     from kgqa_bench.run.config import RunConfig
+    from kgqa_bench.run.execute import RunResult
 
 _QUESTIONS, _MODEL, _BUDGET, _OUTPUT = "Questions", "Model", "Budget", "Output"
 
@@ -131,7 +132,7 @@ def run(
     if dry_run:
         _show_plans(runs, json_output)
     else:
-        _execute(runs, json_output)
+        _execute(runs, json_output, paired=setting == "both")
 
 
 def _configs(file: Path | None, variants: list[str] | None, flags: dict[str, Any]) -> dict[str, RunConfig]:
@@ -183,10 +184,10 @@ def _views(runs: dict[str, RunConfig], setting: str) -> dict[str, RunConfig]:
     return configs
 
 
-def _execute(runs: dict[str, RunConfig], json_output: bool) -> None:
+def _execute(runs: dict[str, RunConfig], json_output: bool, paired: bool = False) -> None:
     from kgqa_bench.cli.show import print_json, print_results
     from kgqa_bench.errors import BudgetExceededError, KgqaBenchError, ModelError, StorageError
-    from kgqa_bench.run.execute import RunResult, execute
+    from kgqa_bench.run.execute import execute
 
     results: dict[str, RunResult] = {}
     not_started: KgqaBenchError | None = None
@@ -204,6 +205,8 @@ def _execute(runs: dict[str, RunConfig], json_output: bool) -> None:
         print_json(results)
     else:
         print_results(results)
+        if paired and not_started is None:
+            _compare_views(results)
     if not_started is not None:
         raise not_started
     last = list(results.values())[-1]
@@ -215,6 +218,16 @@ def _execute(runs: dict[str, RunConfig], json_output: bool) -> None:
         raise typer.Exit(EXIT_FAILED if isinstance(last.error, ModelError | StorageError) else EXIT_USAGE)
     if len(results) < len(runs) or not all(result.metrics.complete for result in results.values()):
         raise typer.Exit(EXIT_UNSCORED)
+
+
+def _compare_views(results: dict[str, RunResult]) -> None:
+    """Each run on the incomplete graph beside its pair on the complete one."""
+    from kgqa_bench.cli.compare import print_comparison
+    from kgqa_bench.metrics.comparison import compare_runs
+
+    pairs = list(results.values())
+    for one, two in zip(pairs[::2], pairs[1::2], strict=False):
+        print_comparison(compare_runs([one.path, two.path], "strict_ids", (), across=("graph",)), first=5)
 
 
 def _show_plans(runs: dict[str, RunConfig], json_output: bool) -> None:

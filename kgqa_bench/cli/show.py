@@ -27,14 +27,18 @@ def print_results(results: dict[str, RunResult]) -> None:
     further = _FURTHER if any(result.metrics.scores[0].name in _TITLES for result in results.values()) else ()
     first = next(iter(results.values())).metrics.scores[0].name
     titles = (_TITLES.get(first, first), "95 % interval", *(_TITLES[name] for name in further))
-    for heading in (*(f"{title} ↑" if "%" not in title else title for title in titles), *_COSTS):
+    asked_models = any(result.metrics.cost.calls for result in results.values())
+    costs = _COSTS if asked_models else _WITHOUT_MODEL
+    for heading in (*(f"{title} ↑" if "%" not in title else title for title in titles), *costs):
         interval = heading == "95 % interval"
         table.add_column(
             heading, justify="right", no_wrap=not interval, overflow="fold", min_width=6 if interval else 0
         )
     for name, result in results.items():
         figures = [*_headline(result.metrics), *(_value(result.metrics, field) for field in further)]
-        table.add_row(*([escape(name)] if len(results) > 1 else []), *figures, *_costs(result.metrics))
+        table.add_row(
+            *([escape(name)] if len(results) > 1 else []), *figures, *map(_costs(result.metrics).get, costs)
+        )
     console.print(table)
     for name, result in results.items():
         for line in _notes(result):
@@ -45,6 +49,7 @@ _TITLES = {"hits_any": "Hits@Any", "f1": "F1", "hhr": "HHR"}
 """Of runs on questions that ask for entities, the score that leads and those that stand beside it."""
 _FURTHER = ("f1", "hhr")
 _COSTS = ("n", "calls/q", "tokens/q", "s/q", "cost")
+_WITHOUT_MODEL = ("n", "s/q")
 
 
 def _headline(metrics: Metrics) -> list[str]:
@@ -60,15 +65,15 @@ def _value(metrics: Metrics, name: str) -> str:
     return next((f"{score.value:.3f}" for score in metrics.scores if score.name == name), "–")
 
 
-def _costs(metrics: Metrics) -> list[str]:
+def _costs(metrics: Metrics) -> dict[str, str]:
     cost = metrics.cost
-    return [
-        str(metrics.scores[0].n),
-        f"{cost.calls_per_question:.1f}",
-        "unknown" if cost.tokens_per_question is None else f"{cost.tokens_per_question:,.0f}",
-        f"{cost.seconds_per_question:.2f}",
-        "unknown" if cost.usd is None else f"${cost.usd:.4f}",
-    ]
+    return {
+        "n": str(metrics.scores[0].n),
+        "calls/q": f"{cost.calls_per_question:.1f}",
+        "tokens/q": "unknown" if cost.tokens_per_question is None else f"{cost.tokens_per_question:,.0f}",
+        "s/q": f"{cost.seconds_per_question:.2f}",
+        "cost": "unknown" if cost.usd is None else f"${cost.usd:.4f}",
+    }
 
 
 def _notes(result: RunResult) -> list[str]:

@@ -41,6 +41,8 @@ def suite(
     results, problems, interrupted = _work(rows)
     if results:
         _show(results, json_output)
+    if not json_output:
+        _compare([row for row in rows if row.name in results], results)
     for name, problem in problems.items():
         typer.echo(f"{name}: {problem}", err=True)
     if interrupted:
@@ -75,6 +77,26 @@ def _work(rows: list[SuiteRow]) -> tuple[dict[str, RunResult], dict[str, KgqaBen
         if result.metrics.stopped == "interrupted":
             return results, problems, True
     return results, problems, False
+
+
+def _compare(rows: list[SuiteRow], results: dict[str, RunResult]) -> None:
+    """The rows that differ in their method alone, in pairs."""
+    from kgqa_bench.cli.compare import print_comparison
+    from kgqa_bench.errors import KgqaBenchError
+    from kgqa_bench.metrics.comparison import compare_runs
+
+    groups: dict[str, list[Path]] = {}
+    for row in rows:
+        groups.setdefault(row.comparison, []).append(results[row.name].path)
+    for comparison, paths in groups.items():
+        if len(paths) < 2:
+            continue
+        typer.echo(f"\n{comparison}: the methods compared")
+        try:
+            # a method without graph has no hash of one
+            print_comparison(compare_runs(paths, "strict_ids", (), across=("graph",)), first=5)
+        except KgqaBenchError as problem:
+            typer.echo(f"{comparison}: not compared: {problem}", err=True)
 
 
 def _show(results: dict[str, RunResult], json_output: bool) -> None:
