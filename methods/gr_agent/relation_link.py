@@ -6,8 +6,8 @@ A word of the relation that the question lacks counts half where both begin with
 "nominated"). Relations of equal score are told apart by what the topic is, see ``Typing``.
 
 The side of the topic is told by typing where one side is three times as likely as the other, else by the words: a
-topic that stands behind the relation's words is the tail ("the mother of X"), one before them the head ("X is the
-mother of"). A benchmark's relation is never looked at.
+topic that stands behind most of the relation's words is the tail ("the mother of X"), one before them the head ("X is
+the mother of"). Words like "of" stay in: their idf is small. A benchmark's relation is never looked at.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.graph.protocol import Graph, Step
 from kgqa_bench.text.verbalise import relation_text
-from kgqa_bench.text.words import STOP_WORDS, lemma, tokens
+from kgqa_bench.text.words import lemma, tokens
 
 _PREFIX = 5
 _PREFIX_WEIGHT = 0.5
@@ -80,7 +80,7 @@ class RelationLinker:
 
     def __init__(self, graph: Graph) -> None:
         self._typing = Typing(graph)
-        self._words = [_content(relation_text(graph, relation)) for relation in range(graph.num_relations)]
+        self._words = [frozenset(_lemmas(relation_text(graph, relation))) for relation in range(graph.num_relations)]
         counts = Counter(word for words in self._words for word in words)
         self._idf = {word: math.log(1 + graph.num_relations / count) for word, count in counts.items()}
         self._lengths = [math.sqrt(sum(self._idf[word] ** 2 for word in words)) or 1.0 for words in self._words]
@@ -100,7 +100,7 @@ class RelationLinker:
         for mention in sorted(filter(None, mentions), key=len, reverse=True):
             text = text.replace(mention, f" {_TOPIC} ")
         before, marked, after = text.partition(_TOPIC)
-        asked = [lemma(word) for word in tokens(before + " " + after)]
+        asked = _lemmas(f"{before} {after}")
         scores = [
             self._score(words, asked) / length for words, length in zip(self._words, self._lengths, strict=True)
         ]
@@ -115,8 +115,8 @@ class RelationLinker:
         if max(forward, backward) >= _CLEAR * min(forward, backward) and forward != backward:
             inverse = backward > forward
         else:
-            behind = {lemma(word) for word in tokens(before)} if marked else set()
-            inverse = bool(self._score(self._words[relation], list(behind)))
+            words = self._words[relation]
+            inverse = bool(marked) and self._score(words, _lemmas(before)) > self._score(words, _lemmas(after))
         return Linked(Step(relation, inverse), best, len(tied))
 
     def _score(self, words: frozenset[str], asked: list[str]) -> float:
@@ -131,5 +131,5 @@ class RelationLinker:
         return total
 
 
-def _content(text: str) -> frozenset[str]:
-    return frozenset(lemma(word) for word in tokens(text) if word not in STOP_WORDS)
+def _lemmas(text: str) -> list[str]:
+    return list(map(lemma, tokens(text)))
