@@ -28,7 +28,7 @@ def compare(
     across: Annotated[
         list[str] | None,
         typer.Option(
-            help="A part of the signature that may differ: graph, benchmark, oracle, v. Repeat for several."
+            help="A part of the signature that may differ: graph, benchmark, oracle. Repeat for several."
         ),
     ] = None,
     samples: Annotated[int, typer.Option(min=100, help="Bootstrap samples.")] = 10_000,

@@ -25,7 +25,7 @@ from kgqa_bench.run.directory import read_records
 
 Values = NDArray[np.float64]
 
-MAY_DIFFER = ("graph", "benchmark", "oracle", "v")
+MAY_DIFFER = ("graph", "benchmark", "oracle")
 """Parts of the signature that two runs may differ in where that is asked for; ``prompts`` always may."""
 
 _BY_QUESTION = frozenset({"gold", "n"})  # checked question by question: of those not reached the gold is not known
@@ -35,7 +35,6 @@ _WHY = {
     "graph": "To compare graphs, such as a complete and an incomplete one, say --across graph.",
     "benchmark": "If these are the same questions under two names, say --across benchmark.",
     "oracle": "A method that sees the gold answers is no rival; to compare all the same, say --across oracle.",
-    "v": "If the versions score alike, say --across v.",
 }
 
 

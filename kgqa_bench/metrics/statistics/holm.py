@@ -12,7 +12,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     One that is nan stays so and does not count: no test was made.
     """
     made = [p for p in p_values if not math.isnan(p)]
-    if not made:
+    if len(made) < 2:
         return list(p_values)
     from statsmodels.stats.multitest import multipletests
 
