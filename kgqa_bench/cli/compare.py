@@ -20,16 +20,14 @@ def compare(
         typer.Option(
             "--metric",
             "-m",
-            help="hits_at_1, hits_any, precision, recall (accuracy), f1, exact_match, hits_hard_primary, "
+            help="hits_at_1, hits_any, precision, recall, accuracy, f1, exact_match, hits_hard_primary, "
             "hits_hard_any, hhr, hhr_any_of_set, ece, ace; repeat for several. Default: the usual ones.",
         ),
     ] = None,
     protocol: Annotated[str, typer.Option("--protocol", "-p", help="How answers are matched.")] = "strict_ids",
     across: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A part of the signature that may differ: graph, benchmark, oracle. Repeat for several."
-        ),
+        typer.Option(help="A part of the signature that may differ: graph, benchmark, oracle. Repeat for several."),
     ] = None,
     samples: Annotated[int, typer.Option(min=100, help="Bootstrap samples.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the bootstrap.")] = 0,

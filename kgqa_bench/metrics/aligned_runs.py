@@ -71,6 +71,7 @@ class AlignedRuns:
         clusters: The number of each question's cluster.
         cluster: What these are: ``topic`` (entities), ``question``, or ``topic-or-question`` where some have none.
         gold: The gold part of their signature.
+        labels: Answers are letters of options or truth values, which methods may rank all.
         runs: The runs.
     """
 
@@ -79,6 +80,7 @@ class AlignedRuns:
     clusters: NDArray[np.intp]
     cluster: str
     gold: str
+    labels: bool
     runs: tuple[AlignedRun, ...]
 
     @property
@@ -188,6 +190,7 @@ def align(paths: Sequence[Path], protocol: str, across: Collection[str] = ()) ->
         ),
         "question" if not having else "topic" if having == len(ids) else "topic-or-question",
         content_parts(list(union.values()))["gold"],
+        any(predictions.unit == "labels" for predictions in read),
         tuple(runs),
     )
 

@@ -28,6 +28,9 @@ METRICS = (*Scores._fields, "accuracy", *HARD, *CALIBRATION)
 USUAL = ("hits_at_1", "hits_any", "f1", "hits_hard_primary")
 """What is compared where nothing is said, as far as the protocol defines it."""
 
+USUAL_OF_LABELS = ("hits_at_1",)
+"""The same where answers are letters of options or truth values: a method that ranks them all gives every answer."""
+
 FEW_CLUSTERS = 30
 """With fewer clusters intervals are too narrow and p-values too small."""
 
@@ -52,7 +55,8 @@ def compare_runs(
     Args:
         paths: Run directories.
         protocol: A scoring protocol.
-        metrics: Of ``METRICS``; none for ``USUAL``. ``accuracy`` is the recall, as in `score`.
+        metrics: Of ``METRICS``; none for ``USUAL``. ``accuracy`` is the recall, as in `score`; of options and truth values
+            it is Hits@1, as in `run`.
         across: Parts of the signature that may differ, see ``align``.
         samples: Bootstrap samples.
         seed: Their seed.
@@ -72,7 +76,9 @@ def compare_runs(
             raise UnknownNameError("metric", metric, METRICS, hint=f"There are {', '.join(METRICS)}.")
     aligned = align(paths, protocol, across)
     wanted = list(dict.fromkeys(metrics)) or [
-        metric for metric in USUAL if all(metric in run.scores for run in aligned.runs)
+        metric
+        for metric in (USUAL_OF_LABELS if aligned.labels else USUAL)
+        if all(metric in run.scores for run in aligned.runs)
     ]
     parts = aligned.parts | {"samples": str(samples), "seed": str(seed)}
     compared: dict[str, Any] = {}
@@ -109,7 +115,9 @@ def _pair(aligned: AlignedRuns, metric: str, a: AlignedRun, b: AlignedRun, sampl
     if metric in CALIBRATION:
         first, second, clusters, left_out = _calibrated(aligned, metric, a, b)
     else:
-        fields = ["recall" if metric == "accuracy" else metric]
+        fields = [metric]
+        if metric == "accuracy":
+            fields = ["hits_at_1" if aligned.labels else "recall"]
         if metric in HARD:
             fields = [HARD[metric], "hits_any"]
         one, two = (_fields(run, metric, fields) for run in (a, b))

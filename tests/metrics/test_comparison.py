@@ -207,6 +207,14 @@ def test_several_pairs_are_adjusted_and_swapping_flips(make: Make) -> None:
     assert back["p"] == there[0]["p"]
 
 
+def test_options_are_compared_by_the_first_one_named(make: Make) -> None:
+    gold = {f"q{i}": {"gold": ["A"]} for i in range(4)}
+    a = make("a", {f"q{i}": ["B", "A"] for i in range(4)}, gold=gold)
+    b = make("b", {f"q{i}": ["A", "B"] for i in range(4)}, gold=gold)
+    assert list(compare_runs([a, b], "strict_ids")["metrics"]) == ["hits_at_1"]
+    assert compare_runs([a, b], "strict_ids", ["accuracy"])["metrics"]["accuracy"]["pairs"][0]["difference"] == 1
+
+
 def test_bad_requests(make: Make) -> None:
     a = make("a", {"q0": ["1"]})
     with pytest.raises(ConfigError, match="Two runs are needed"):
