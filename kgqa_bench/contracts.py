@@ -257,6 +257,10 @@ class Protocol(Plugin):
     def score(self, row: ScoreRow) -> Scores:
         """The scores of one answered question. The same fields are None for all rows with the same gold fields."""
 
+    def score_all(self, rows: Sequence[ScoreRow]) -> list[Scores]:
+        """The scores of many answered questions; a protocol may know a faster way to the same."""
+        return [self.score(row) for row in rows]
+
 
 class MiningSettings(PluginSettings):
     """Which rules are mined. The defaults are the GR-Agent paper's (arXiv 2512.14766, section 5 and appendix A)."""

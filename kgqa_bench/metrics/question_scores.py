@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -83,7 +83,8 @@ def score_questions(protocol: Protocol, rows: Sequence[ScoreRow]) -> QuestionSco
 
     if not rows:
         return QuestionScores((), (), {})
-    scored = zip(*[_scores(protocol, row) for row in rows], strict=True)
+    answered = iter(protocol.score_all([row for row in rows if row.answered]))
+    scored = zip(*[next(answered) if row.answered else _zeros(protocol, row) for row in rows], strict=True)
     table = np.stack([np.array(column, dtype=np.float64) for column in scored], axis=1)
     unknown = [place for place, row in enumerate(rows) if not row.answered and not row.gold]
     if unknown:  # of these not even the gold answers are known: they count wherever the others do
@@ -108,7 +109,6 @@ def score_questions(protocol: Protocol, rows: Sequence[ScoreRow]) -> QuestionSco
     )
 
 
-def _scores(protocol: Protocol, row: ScoreRow) -> Iterable[float | None]:
-    if row.answered:
-        return protocol.score(row)
+def _zeros(protocol: Protocol, row: ScoreRow) -> tuple[float | None, ...]:
+    """0 in every field that the protocol defines for such a question."""
     return tuple(None if score is None else 0.0 for score in protocol.score(row._replace(predictions=(), raw=None)))

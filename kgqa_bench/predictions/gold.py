@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from kgqa_bench.errors import DataError
 from kgqa_bench.predictions.model import GoldRow
@@ -19,7 +20,7 @@ ANSWERS = ("ground_truth", "gold", "answers", "answer", "a_entity")
 IDS = ("id", "question_id", "ID", "QuestionId")
 """Keys that may hold a question's id."""
 
-_TEXT, _TEXTS = {str}, {str, int}
+_TEXTS = {str, int}
 _FACTS = ("rule_type", "rule_subtype", "hops", "twin")
 _FURTHER = frozenset({"hard_answers", "hard_answer", "primary", "topic_entities", "q_entity", "question", *_FACTS})
 
@@ -72,14 +73,22 @@ def gold_of_row(row: Row) -> GoldRow | None:
     )
 
 
+def all_texts(values: list[Any]) -> bool:
+    """Whether a list of JSON values holds texts alone; joining them finds out faster than looking at each."""
+    try:
+        "".join(values)
+    except TypeError:
+        return False
+    return True
+
+
 def texts(row: Row, key: str) -> tuple[str, ...]:
     """A text, a number or a list of such under ``key`` as texts. ValueError where it is something else."""
     value = row.get(key)
     values = value if isinstance(value, list) else [] if value is None else [value]
-    kinds = set(map(type, values))
-    if kinds <= _TEXT:
+    if all_texts(values):
         return tuple(values)
-    if not kinds <= _TEXTS:
+    if not set(map(type, values)) <= _TEXTS:
         raise ValueError(f"{key} must be a text or a list of texts.")
     return tuple(map(str, values))
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import orjson
 
 from kgqa_bench.errors import DataError, DataNotFoundError
-from kgqa_bench.predictions.gold import IDS, gold_of_row
+from kgqa_bench.predictions.gold import IDS, all_texts, gold_of_row
 from kgqa_bench.predictions.model import GoldRow, Reply
 from kgqa_bench.storage import UNREADABLE
 
@@ -86,10 +86,9 @@ def _reply(row: dict[str, Any], key: str | None, value: Any, where: str, with_go
     predictions: tuple[str, ...] = ()
     raw: str | None = None
     if type(value) is list:
-        kinds = set(map(type, value))
-        if kinds == _TEXT or not value:
+        if all_texts(value):
             predictions = tuple(value)
-        elif kinds <= _TEXTS:
+        elif set(map(type, value)) <= _TEXTS:
             predictions = tuple([str(each) for each in value if each is not None])
             problem = problem or (NULL if value and not predictions else None)
         else:
@@ -104,7 +103,7 @@ def _reply(row: dict[str, Any], key: str | None, value: Any, where: str, with_go
 
 
 _BROKEN = object()
-_TEXT, _TEXTS = {str}, {str, int, type(None)}
+_TEXTS = {str, int, type(None)}
 
 
 def _rows(path: Path) -> Iterator[tuple[str, Any]]:

@@ -38,6 +38,18 @@ def test_defines_the_same_fields_for_all_answers(protocol: Protocol) -> None:
     assert len(defined) == 1
 
 
+def test_many_at_once_score_as_one_by_one(protocol: Protocol) -> None:
+    answers: list[tuple[str, ...]] = [(), ("",), ("99", "205"), ("205", "99"), ("205", "205"), ("", "205"), ("99",)]
+    golds: list[tuple[str, ...]] = [(), ("205",), ("205", "99"), ("", "205"), ("205", "205", "7")]
+    rows = [
+        ScoreRow("q", answer, gold, hard, hard[0] if hard else None)
+        for answer in answers
+        for gold in golds
+        for hard in ((), ("205",))
+    ]
+    assert protocol.score_all(rows) == [protocol.score(row) for row in rows]
+
+
 def test_holds_no_state(protocol: Protocol) -> None:
     before = protocol.score(RIGHT)
     protocol.score(RIGHT._replace(predictions=("99", "x"), gold=()))
