@@ -55,8 +55,8 @@ def compare_runs(
     Args:
         paths: Run directories.
         protocol: A scoring protocol.
-        metrics: Of ``METRICS``; none for ``USUAL``. ``accuracy`` is the recall, as in `score`; of options and truth values
-            it is Hits@1, as in `run`.
+        metrics: Of ``METRICS``; none for ``USUAL``. ``accuracy`` is the recall, as in `score`; of options and truth
+            values it is Hits@1, as in `run`.
         across: Parts of the signature that may differ, see ``align``.
         samples: Bootstrap samples.
         seed: Their seed.
