@@ -51,6 +51,7 @@ class Observation(NamedTuple):
         reasoning_paths: As ``relation_paths``.
         problem: Why nothing was done, else None.
         cut: Whether a cap left something out.
+        new: Whether anything was added to the state.
     """
 
     text: str
@@ -58,6 +59,7 @@ class Observation(NamedTuple):
     reasoning_paths: tuple[Path, ...] = ()
     problem: Problem | None = None
     cut: bool = False
+    new: bool = True
 
 
 class Environment:
@@ -87,9 +89,10 @@ class Environment:
         after = state._replace(relation_paths=tuple(dict.fromkeys((*state.relation_paths, *found.paths))))
         new = len(after.relation_paths) - len(state.relation_paths)
         said = f"{len(found.paths)} relation paths of up to {action.hop_limit} steps, {new} of them new."
+        said += " Ground those that may imply the answer" + ("." if new else ", or explore with a larger hop_limit.")
         if found.cut:
             said += " There are more; only the most relevant are kept."
-        return after, Observation(said, tuple(found.paths), cut=found.cut)
+        return after, Observation(said, tuple(found.paths), cut=found.cut, new=new > 0)
 
     def _ground(self, state: State, action: Ground) -> tuple[State, Observation]:
         taken = action.relation_paths[: self.settings.max_grounded]
@@ -112,12 +115,14 @@ class Environment:
             said.append("The memory of reasoning paths is full.")
         reached = (edge.target for path in new for edge in path)
         after = State(
-            tuple(dict.fromkeys((*state.relation_paths, *(path for path in taken)))),
+            tuple(dict.fromkeys((*state.relation_paths, *map(relation_path, found)))),
             (*state.reasoning_paths, *new),
             tuple(dict.fromkeys((*state.entities, *reached))),
         )
         said.insert(0, f"{len(found)} reasoning paths, {len(new)} of them new.")
-        return after, Observation(" ".join(said), reasoning_paths=tuple(dict.fromkeys(found)), cut=cut)
+        if state.reasoning_paths or new:
+            said.append("Synthesize once they suffice; else ground other paths, or explore from an entity reached.")
+        return after, Observation(" ".join(said), reasoning_paths=tuple(dict.fromkeys(found)), cut=cut, new=bool(new))
 
     # -- scores ----------------------------------------------------------------------------------------
 

@@ -144,6 +144,8 @@ class Episode:
         # in a thread, so that other questions go on
         self.state, observation = await asyncio.to_thread(self._environment.step, self.state, action)
         self._cut += observation.cut
+        if not observation.new:
+            self._problems["nothing new"] += 1
         text, listed = self._memory.observation(observation, self.state)
         return action, text, listed
 

@@ -112,6 +112,8 @@ async def test_a_model_that_never_synthesizes_is_ended_and_says_so(ask):
     answer, trace, model = await ask("holm", HOLM, [act("explore", entity="Ian Holm", hop_limit=1)], max_steps=5)
     assert (answer.status, answer.predictions) == ("abstained", ())
     assert (trace["ending"], trace["steps"], len(model.calls)) == ("step limit", 5, 5)
+    assert trace["problems"] == {"nothing new": 4}
+    assert "with a larger hop_limit" in model.prompts[2] and "with a larger hop_limit" not in model.prompts[1]
 
 
 async def test_at_the_limit_it_may_be_synthesized_for_it(ask):

@@ -151,6 +151,15 @@ def test_actions_are_read_by_name_id_or_tokens(make_environment):
     assert chosen == Synthesize((state.reasoning_paths[0],), "q")
 
 
+def test_a_path_not_explored_is_grounded_and_joins_the_state_if_it_leads_somewhere(make_environment):
+    env = make_environment("holm")
+    ian = env.graph.entity("Ian Holm")
+    paths = [env.vocabulary.read_path(text) for text in ("awardNominee -> typeOfUnion", "typeOfUnion")]
+    state, observation = env.step(env.start([ian]), Ground(ian, tuple(paths)))
+    assert state.relation_paths == (paths[0],) and len(state.reasoning_paths) == 2
+    assert "typeOfUnion leads nowhere from Ian Holm." in observation.text
+
+
 # -- against brute force -------------------------------------------------------------------------------
 
 triples = st.lists(
