@@ -19,7 +19,7 @@ Statistic = Callable[[Values], Values]
 """A score as a function of how often each question is counted: weights of shape (samples, questions), no row of zeros
 alone, to values of shape (samples,); nan where it is not defined for a sample."""
 
-_CELLS = 100_000
+_CELLS = 40_000
 """Weights held at once: few enough for a processor's cache."""
 
 
