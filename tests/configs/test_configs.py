@@ -9,11 +9,14 @@ import pytest
 from kgqa_bench import registry
 from kgqa_bench.run.config import DEFAULT_MODEL, make_config, read_config_file
 from kgqa_bench.run.model_settings import model_setup
+from kgqa_bench.run.suite import read_suite
 
 CONFIGS = Path(__file__).parents[2] / "configs"
+SUITES = sorted((CONFIGS / "suites").glob("*.yaml"))
+FILES = [path for path in sorted(CONFIGS.rglob("*.yaml")) if path not in SUITES]
 RUNS = [
     pytest.param(values, id=f"{path.relative_to(CONFIGS).with_suffix('')}:{name}")
-    for path in sorted(CONFIGS.rglob("*.yaml"))
+    for path in FILES
     for name, values in read_config_file(path).items()
 ]
 
@@ -29,7 +32,7 @@ def test_flags_plugins_and_settings_are_valid(values):
 
 
 def test_variants_of_a_file_differ():
-    for path in CONFIGS.rglob("*.yaml"):
+    for path in FILES:
         runs = [make_config(values).model_dump_json() for values in read_config_file(path).values()]
         assert len(set(runs)) == len(runs), path
 
@@ -47,3 +50,11 @@ def test_reported_figures_belong_to_variants():
     for path in (CONFIGS / "dog").glob("table[34].yaml"):
         content = yaml.safe_load(path.read_text())
         assert list(content["paper"]["reported"]) == list(content["variants"])
+
+
+@pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
+def test_suites_name_what_is_there(path):
+    for row in read_suite(path, {}):
+        assert row.config is not None, row.problem
+        registry.create("methods", row.config.method, row.config.scoped(None))
+        assert registry.normalise(row.config.benchmark) in registry.names("benchmarks")
