@@ -11,6 +11,7 @@ import kgqa_bench
 import kgqa_bench.errors
 from kgqa_bench.cli.run import _configs
 from kgqa_bench.run.execute import execute
+from kgqa_bench.run.suite import read_suite
 
 pytestmark = [pytest.mark.data, pytest.mark.local]
 
@@ -19,7 +20,9 @@ RULES = [
     {"contains": "true or false", "reply": "Answer: true"},
     {"reply": "Because of the facts. Answer: A"},
 ]
-CONFIGS = sorted(Path(__file__).parent.parent.joinpath("configs").rglob("*.yaml"))
+FOLDER = Path(__file__).parent.parent / "configs"
+SUITES = sorted((FOLDER / "suites").glob("*.yaml"))
+CONFIGS = [path for path in sorted(FOLDER.rglob("*.yaml")) if path not in SUITES]
 
 
 @pytest.fixture
@@ -56,13 +59,23 @@ def test_the_other_benchmarks(scripted: str, benchmark: str) -> None:
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda path: path.stem)
 def test_every_variant_of_every_config(scripted: str, config: Path) -> None:
-    flags = {"model": scripted, "graph": "cn15k", "limit": 1, "set": {"model.extra": None}}
+    on = {"benchmark": "family-mini"} if config.parent.name == "gr_agent" else {"graph": "cn15k"}
+    flags = {"model": scripted, "limit": 1, "set": {"model.extra": None}, **on}
     runs = _configs(config, None, flags)
     assert runs
     for name, run in runs.items():
         cheap = {"max_distance": 1.0} if run.method == "dog" else {}  # the whole radius is the bare command's test
         result = execute(run.model_copy(update={"out": Path(name), "set": run.set | cheap}))
         assert result.metrics.complete, (name, result.metrics)
+
+
+@pytest.mark.parametrize("suite", SUITES, ids=lambda path: path.stem)
+def test_every_row_of_every_suite(scripted: str, suite: Path) -> None:
+    rows = read_suite(suite, {"model": scripted, "benchmark": "family-mini", "limit": 1, "out": "suite"})
+    assert rows
+    for row in rows:
+        assert row.config is not None, row.problem
+        assert execute(row.config).metrics.complete, row.name
 
 
 def test_medqa_says_how_to_get_its_graph(scripted: str) -> None:
