@@ -32,7 +32,9 @@ class BuildSettings(MiningSettings):
         default=None, ge=1, description="Most rules, drawn evenly over the rule types; none takes all."
     )
     max_questions: int | None = Field(
-        default=None, ge=1, description="Most questions, drawn evenly over the rule types; none takes all."
+        default=None,
+        ge=1,
+        description="Most questions, drawn evenly over the rule types; none takes all, as the released mode does.",
     )
     max_answers: int = Field(default=100, ge=1, description="Questions with more answers are left out, and counted.")
     removal: Literal["rules", "random", "shortest-path"] = Field(

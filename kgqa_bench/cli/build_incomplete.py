@@ -8,10 +8,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kgqa_bench.cli.mining_options import (
+    GRAPH,
+    RULES,
+    Data,
+    MinHeadCoverage,
+    MinHeadSize,
+    MinPcaConfidence,
+    MinStdConfidence,
+    Part,
+    People,
+)
+
 if TYPE_CHECKING:
     from kgqa_bench.contracts import Builder
 
-_GRAPH, _RULES, _REMOVAL, _QUESTIONS, _OUTPUT = "Graph", "Rules", "Removal", "Questions", "Output"
+_REMOVAL, _QUESTIONS, _OUTPUT = "Removal", "Questions", "Output"
 
 
 def build_incomplete(
@@ -19,54 +31,34 @@ def build_incomplete(
         str | None,
         typer.Option(
             help="family, fb15k237, another graph, or a graph file or folder. Only --questions may do without.",
-            rich_help_panel=_GRAPH,
+            rich_help_panel=GRAPH,
         ),
     ] = None,
-    part: Annotated[
-        str | None,
-        typer.Option(
-            help="Parts of the graph, separated by commas, or all. Default: facts (Family, UMLS) or train.",
-            rich_help_panel=_GRAPH,
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of data sets. Default: KGQA_BENCH_DATA.", rich_help_panel=_GRAPH)
-    ] = None,
-    people: Annotated[
-        int | None, typer.Option(help="People of the graph family-synthetic.", rich_help_panel=_GRAPH)
-    ] = None,
+    part: Part = None,
+    data: Data = None,
+    people: People = None,
     rules: Annotated[
         Path | None,
-        typer.Option(help="A file of rules, ours or AMIE's, to take instead of mining.", rich_help_panel=_RULES),
+        typer.Option(help="A file of rules, ours or AMIE's, to take instead of mining.", rich_help_panel=RULES),
     ] = None,
-    min_head_coverage: Annotated[
-        float | None, typer.Option(help="Least head coverage. Default: 0.1.", rich_help_panel=_RULES)
-    ] = None,
-    min_std_confidence: Annotated[
-        float | None, typer.Option(help="Least standard confidence. Default: 0.3.", rich_help_panel=_RULES)
-    ] = None,
-    min_pca_confidence: Annotated[
-        float | None, typer.Option(help="Least PCA confidence. Default: 0.4.", rich_help_panel=_RULES)
-    ] = None,
+    min_head_coverage: MinHeadCoverage = None,
+    min_std_confidence: MinStdConfidence = None,
+    min_pca_confidence: MinPcaConfidence = None,
     max_length: Annotated[
         int | None,
-        typer.Option(
-            help="Most atoms, head included: 2, 3 or 4. Default: 3; 4 for fb15k237.", rich_help_panel=_RULES
-        ),
+        typer.Option(help="Most atoms, head included: 2, 3 or 4. Default: 3; 4 for fb15k237.", rich_help_panel=RULES),
     ] = None,
-    min_head_size: Annotated[
-        int | None, typer.Option(help="Fewest facts of a head relation. Default: 100.", rich_help_panel=_RULES)
-    ] = None,
+    min_head_size: MinHeadSize = None,
     max_rules: Annotated[
         int | None,
         typer.Option(
             help="Most rules, drawn evenly over their types; 0 for all. Default: all; 1,066 for fb15k237.",
-            rich_help_panel=_RULES,
+            rich_help_panel=RULES,
         ),
     ] = None,
     threads: Annotated[
         int | None,
-        typer.Option(help="Threads; the result does not depend on it. Default: all cores.", rich_help_panel=_RULES),
+        typer.Option(help="Threads; the result does not depend on it. Default: all cores.", rich_help_panel=RULES),
     ] = None,
     mode: Annotated[
         str | None,
@@ -111,7 +103,8 @@ def build_incomplete(
     max_questions: Annotated[
         int | None,
         typer.Option(
-            help="Most questions, drawn evenly over rule types; 0 for all. Default: all; 5,449 for fb15k237.",
+            help="Most questions, drawn evenly over rule types; 0 for all. Default: all; 5,449 for fb15k237. "
+            "The released mode takes all.",
             rich_help_panel=_QUESTIONS,
         ),
     ] = None,

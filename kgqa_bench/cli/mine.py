@@ -11,48 +11,41 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kgqa_bench.cli.mining_options import (
+    GRAPH,
+    RULES,
+    Data,
+    MinHeadCoverage,
+    MinHeadSize,
+    MinPcaConfidence,
+    MinStdConfidence,
+    Part,
+    People,
+)
+
 if TYPE_CHECKING:
     from kgqa_bench.contracts import Miner
     from kgqa_bench.graph.memory import MemoryGraph
     from kgqa_bench.horn.rule import MinedRule
 
-_GRAPH, _RULES, _MINER, _OUTPUT = "Graph", "Rules", "Miner", "Output"
+_MINER, _OUTPUT = "Miner", "Output"
 
 
 def mine(
-    kg: Annotated[str, typer.Option(help="Graph, or a graph file or folder.", rich_help_panel=_GRAPH)],
-    part: Annotated[
-        str | None,
-        typer.Option(
-            help="Parts of the graph, separated by commas, or all. Default: facts (Family, UMLS) or train.",
-            rich_help_panel=_GRAPH,
-        ),
-    ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(help="Folder of data sets. Default: KGQA_BENCH_DATA.", rich_help_panel=_GRAPH),
-    ] = None,
-    people: Annotated[
-        int | None, typer.Option(help="People of the graph family-synthetic.", rich_help_panel=_GRAPH)
-    ] = None,
-    min_head_coverage: Annotated[
-        float | None, typer.Option(help="Least head coverage. Default: 0.1.", rich_help_panel=_RULES)
-    ] = None,
-    min_std_confidence: Annotated[
-        float | None, typer.Option(help="Least standard confidence. Default: 0.3.", rich_help_panel=_RULES)
-    ] = None,
-    min_pca_confidence: Annotated[
-        float | None, typer.Option(help="Least PCA confidence. Default: 0.4.", rich_help_panel=_RULES)
-    ] = None,
+    kg: Annotated[str, typer.Option(help="Graph, or a graph file or folder.", rich_help_panel=GRAPH)],
+    part: Part = None,
+    data: Data = None,
+    people: People = None,
+    min_head_coverage: MinHeadCoverage = None,
+    min_std_confidence: MinStdConfidence = None,
+    min_pca_confidence: MinPcaConfidence = None,
     max_length: Annotated[
-        int | None, typer.Option(help="Most atoms, head included: 2, 3 or 4. Default: 3.", rich_help_panel=_RULES)
+        int | None, typer.Option(help="Most atoms, head included: 2, 3 or 4. Default: 3.", rich_help_panel=RULES)
     ] = None,
-    min_head_size: Annotated[
-        int | None, typer.Option(help="Fewest facts of a head relation. Default: 100.", rich_help_panel=_RULES)
-    ] = None,
+    min_head_size: MinHeadSize = None,
     relations: Annotated[
         str | None,
-        typer.Option(help="Only these head relations, separated by commas. Default: all.", rich_help_panel=_RULES),
+        typer.Option(help="Only these head relations, separated by commas. Default: all.", rich_help_panel=RULES),
     ] = None,
     miner: Annotated[
         str, typer.Option(help="native, or amie-jar for the original AMIE 3.", rich_help_panel=_MINER)

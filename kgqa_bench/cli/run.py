@@ -157,14 +157,12 @@ def _configs(file: Path | None, variants: list[str] | None, flags: dict[str, Any
     return configs
 
 
-VIEWS = ("incomplete", "complete")
-
-
 def _views(runs: dict[str, RunConfig], setting: str) -> dict[str, RunConfig]:
     """The runs on the graph without the removed triples, with them, or on both."""
     from kgqa_bench import registry
     from kgqa_bench.errors import ConfigError
     from kgqa_bench.run.config import make_config
+    from kgqa_bench.run.suite import VIEWS
 
     if setting not in (*VIEWS, "both"):
         raise ConfigError(
