@@ -14,6 +14,12 @@ from kgqa_bench.run.suite import read_suite
 CONFIGS = Path(__file__).parents[2] / "configs"
 SUITES = sorted((CONFIGS / "suites").glob("*.yaml"))
 FILES = [path for path in sorted(CONFIGS.rglob("*.yaml")) if path not in SUITES]
+NOT_BUILT = (
+    *("g-retriever", "gnn-rag", "karpa", "mindmap", "oda"),
+    *("paths-over-graph", "plan-on-graph", "rog", "structgpt", "tog"),
+)
+"""Systems of the papers' tables that no plugin stands for; suites list them all the same."""
+
 RUNS = [
     pytest.param(values, id=f"{path.relative_to(CONFIGS).with_suffix('')}:{name}")
     for path in FILES
@@ -55,6 +61,9 @@ def test_reported_figures_belong_to_variants():
 @pytest.mark.parametrize("path", SUITES, ids=lambda path: path.stem)
 def test_suites_name_what_is_there(path):
     for row in read_suite(path, {}):
-        assert row.config is not None, row.problem
+        if row.problem is not None:
+            assert row.name.startswith(NOT_BUILT), row.problem
+            continue
+        assert row.config is not None
         registry.create("methods", row.config.method, row.config.scoped(None))
         assert registry.normalise(row.config.benchmark) in registry.names("benchmarks")
