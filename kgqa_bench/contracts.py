@@ -73,6 +73,24 @@ class Method(Plugin):
         """Answer one question. Model, graph and budget errors are left to the runner."""
 
 
+class OwnGraphs(Structural):
+    """The graphs of a benchmark in which every question has one of its own; holds and leads to no gold answer."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash over the graphs of all questions of the split, asked or not."""
+        ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """JSON-able: how many questions, triples, questions without a triple."""
+        ...
+
+    def load(self, question_id: str) -> Graph:
+        """The graph of a question, built anew: nothing is kept. May be called from any thread."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class BenchmarkData:
     """A loaded benchmark.
@@ -81,11 +99,16 @@ class BenchmarkData:
         items: The evaluated questions with their gold answers, in a fixed order; ids are unique.
         exemplars: Loads solved questions outside ``items`` in a seeded order; None where there are none.
         provenance: Where the rows came from: source, revision, split, sampling rule, hash of the id list.
+        graphs: The graph of each question, where there is no graph for all of them.
+        unasked: By reason, questions that belong to the split and cannot be asked. Where the whole split is asked
+            they count as wrong, so that the official count is the denominator whatever a file holds.
     """
 
     items: tuple[Item, ...]
     exemplars: Callable[[], Sequence[Item]] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    graphs: OwnGraphs | None = None
+    unasked: Mapping[str, int] = field(default_factory=dict)
 
 
 class Benchmark(Plugin):

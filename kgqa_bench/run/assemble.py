@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module, resources
@@ -61,7 +61,7 @@ class Plan:
 
     def info(self) -> RunInfo:
         """What run.json records."""
-        graph = self.resources.load_graph() if self.method.uses_graph else None
+        graph_hash, graph = self._graph()
         return RunInfo(
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             config=self.config.model_dump(mode="json"),
@@ -77,25 +77,40 @@ class Plan:
                 code=code_hash(),
                 prompts=_digest([dict(sorted(self.method.prompts.items())), _shared_wording()]),
                 split=_digest([_item_parts(item) for item in self.items]),
-                graph=_graph_hash(graph) if graph is not None else None,
+                graph=graph_hash,
             ),
             benchmark={
                 "name": self.benchmark_name,
-                "asked": len(self.items),
+                "asked": len(self.items) + sum(self.unasked.values()),
+                **({"unasked": dict(self.unasked)} if self.unasked else {}),
                 "kinds": sorted({item.question.kind for item in self.items}),
                 "loaded": len(self.data.items),
                 "provenance": dict(self.data.provenance),
             },
-            graph=None
-            if graph is None
-            else {
-                "name": self.config.graph,
-                "entities": graph.num_entities,
-                "relations": graph.num_relations,
-                "triples": graph.num_triples,
-                "provenance": dict(graph.provenance),
-            },
+            graph=graph,
         )
+
+    @property
+    def unasked(self) -> Mapping[str, int]:
+        """Questions that count as wrong without being asked, by reason: only where the whole split is asked."""
+        whole = self.config.limit is None and self.config.questions is None
+        return self.data.unasked if whole else {}
+
+    def _graph(self) -> tuple[str | None, dict[str, Any] | None]:
+        """Hash of the graph, or of all graphs where questions have their own, and what run.json says about it."""
+        if not self.method.uses_graph:
+            return None, None
+        own = self.resources.own_graphs
+        if own is not None:
+            return own.fingerprint, {"name": "each question's own", **own.facts}
+        graph = self.resources.load_graph()
+        return _graph_hash(graph), {
+            "name": self.config.graph,
+            "entities": graph.num_entities,
+            "relations": graph.num_relations,
+            "triples": graph.num_triples,
+            "provenance": dict(graph.provenance),
+        }
 
 
 def assemble(config: RunConfig) -> Plan:
@@ -126,7 +141,7 @@ def assemble(config: RunConfig) -> Plan:
     )
     if model is not None:
         model_setup(model, filled)  # refuses wrong settings
-    resources = Resources(filled, benchmark_name, data.exemplars)
+    resources = Resources(filled, benchmark_name, data.exemplars, data.graphs)
     if method.uses_graph:
         resources.check_settings()
     return Plan(filled, registry.normalise(config.method), method, benchmark_name, data, items, resources)

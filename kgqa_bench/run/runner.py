@@ -137,12 +137,13 @@ class Runner:
 
     def _toolbox(self, item: Item, repeat: int, llm: BoundLlm | None) -> Toolbox:
         method, resources = self._plan.method, self._plan.resources
+        own = resources.of(item.question)
         return Toolbox(
             llm=llm or NO_MODEL,
             seed=f"{self._plan.config.seed}/{item.question.id}/{repeat}",
-            load_graph=resources.load_graph if method.uses_graph else None,
+            load_graph=own.load_graph if method.uses_graph else None,
             load_embedder=resources.load_embedder,
-            load_linker=resources.load_linker if method.uses_graph else None,
+            load_linker=own.load_linker if method.uses_graph else None,
             load_exemplars=resources.load_exemplars,
             gold=item.gold if method.uses_gold else None,
         )

@@ -38,7 +38,7 @@ def summarise(path: Path, *, stopped: str | None = None) -> Metrics:
         ledger=ledger,
         scores=scores or [_score(metric, info, rows)],
         cost=_cost(path, rows.values(), sum(sessions.values())),
-        complete=ledger.asked == ledger.scored,
+        complete=ledger.asked - sum(_unasked(info).values()) == ledger.scored,
         stopped=stopped,
     )
 
@@ -67,6 +67,7 @@ def _ledger(info: RunInfo, rows: Iterable[RecordRow], stopped: str | None) -> Le
             statuses[row.status] += 1
         else:
             unscored[row.error["reason"]] += 1
+    unscored.update(_unasked(info))
     reached = statuses.total() + unscored.total()
     if reached < asked:
         unscored[f"not reached ({stopped or 'stopped'})"] = asked - reached
@@ -76,6 +77,11 @@ def _ledger(info: RunInfo, rows: Iterable[RecordRow], stopped: str | None) -> Le
         unscored=dict(sorted(unscored.items())),
         statuses=dict(sorted(statuses.items())),
     )
+
+
+def _unasked(info: RunInfo) -> dict[str, int]:
+    """Questions that were not to be asked and count all the same, by reason, times repeats."""
+    return {why: count * info.config["repeats"] for why, count in info.benchmark.get("unasked", {}).items()}
 
 
 def _score(metric: Metric, info: RunInfo, rows: dict[tuple[str, int], RecordRow]) -> Score:
