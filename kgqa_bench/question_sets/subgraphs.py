@@ -2,6 +2,7 @@
 
 RoG's rows (RoG-webqsp, RoG-cwq): ``id``, ``question``, ``answer``, ``q_entity``, ``a_entity``, ``graph`` (triples),
 as JSON lines, a JSON list or Parquet. EPR-KGQA's rows: ``entities``, ``answers`` (``kb_id``, ``text``), ``subgraph``.
+The graph of a row may be null or missing.
 """
 
 from __future__ import annotations
@@ -33,11 +34,17 @@ def read_subgraphs(path: Path, split: str | None = None) -> Iterator[SetQuestion
     split = split if split is not None else split_of(path)
     for line, row in json_rows(path):
         try:
-            yield _rog(row, split, line) if "graph" in row else _epr(row, split, line)
+            yield checked_question(row, split, line)
         except (ValueError, TypeError, KeyError, AttributeError) as problem:
             reason = f"There is no {problem}." if isinstance(problem, KeyError) else str(problem)
             row_id = str(row["id"]) if "id" in row else None
             raise DataError(reason, file=path, line=line, row=row_id, hint=REMEDY) from problem
+
+
+def checked_question(row: Row, split: str, line: int) -> SetQuestion:
+    """A row as a question; ``ValueError`` and its like where it is malformed."""
+    epr = "subgraph" in row or ("graph" not in row and "entities" in row)
+    return _epr(row, split, line) if epr else _rog(row, split, line)
 
 
 def has_subgraph(row: Row) -> bool:
@@ -61,7 +68,7 @@ def _rog(row: Row, split: str, line: int) -> SetQuestion:
         topics=text_list(row, "q_entity"),
         answers=answers,
         answer_entities=text_list(row, "a_entity") or answers,
-        triples=_triples(row["graph"]),
+        triples=_triples(row.get("graph")),
     )
 
 
@@ -75,7 +82,7 @@ def _epr(row: Row, split: str, line: int) -> SetQuestion:
         topics=text_list(row, "entities"),
         answers=names,
         answer_entities=names,
-        triples=_triples(row["subgraph"]["tuples"]),
+        triples=_triples((row.get("subgraph") or {}).get("tuples")),
     )
 
 
@@ -86,7 +93,9 @@ def _answer_name(answer: Any) -> str:
     return name
 
 
-def _triples(rows: Any) -> tuple[Named, ...]:
+def _triples(rows: Any) -> tuple[Named, ...] | None:
+    if rows is None:
+        return None
     if not isinstance(rows, list):
         raise ValueError("The graph must be a list of triples.")
     triples = []
