@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,6 +89,35 @@ def _download(hub: HubSet, file: str, data: Path | None, pinned: bool) -> list[R
     except KeyError as problem:
         hint = "Settings `hub` and `revision` name another set."
         raise DataError(f"There is no column {problem}.", file=str(hub), hint=hint) from problem
+
+
+def hub_folder(
+    name: str, revision: str, patterns: Sequence[str], missing: Callable[[str], DataNotFoundError]
+) -> Path:
+    """The files of a hub data set that match ``patterns``, in the folder of the hub's own cache named by the commit.
+
+    Args:
+        name: The data set.
+        revision: A commit, or a branch, of which the newest commit is taken.
+        patterns: Shell patterns of paths in the repository.
+        missing: Makes the error from why they cannot be had.
+
+    Raises:
+        DataNotFoundError: The hub cannot be reached (found out within about ``PROBE_SECONDS``) or has no such set.
+    """
+    from huggingface_hub import snapshot_download
+
+    try:
+        folder = snapshot_download(
+            name,
+            repo_type="dataset",
+            revision=revision,
+            allow_patterns=list(patterns),
+            etag_timeout=PROBE_SECONDS,
+        )
+    except Exception as problem:  # each version of the library has HTTP errors of its own
+        raise missing(f"{type(problem).__name__}: {' '.join(str(problem).split())[:200]}") from problem
+    return Path(folder)
 
 
 def _not_found(hub: HubSet, file: str, data: Path | None, reason: str) -> DataNotFoundError:
