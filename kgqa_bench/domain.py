@@ -93,12 +93,14 @@ class Gold:
         hard_answers: Those of them whose direct triple is not in the graph that methods get to see.
         primary: The hard answer that the question was made for.
         derivation: How ``primary`` follows, in built benchmarks.
+        groups: What the benchmark says of the question that tables are split by, such as its type.
     """
 
     answers: tuple[str, ...]
     hard_answers: tuple[str, ...] = ()
     primary: str | None = None
     derivation: Derivation | None = None
+    groups: Mapping[str, str] = field(default_factory=dict, hash=False)
 
 
 class Item(NamedTuple):

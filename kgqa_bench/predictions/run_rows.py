@@ -62,11 +62,11 @@ def _reply(row: RecordRow, whole: bool) -> Reply:
 
 def gold_row(gold: Gold) -> GoldRow:
     """A gold answer with the facts that tables are split by."""
-    facts: dict[str, str] = {}
+    facts = dict(gold.groups)
     derivation = gold.derivation
     if derivation is not None:
         head, _relation, tail, _confidence = derivation.removed
-        facts = {
+        facts |= {
             "topic": head if gold.primary == tail else tail,
             "rule_type": derivation.rule_type,
             "hops": str(derivation.hops),

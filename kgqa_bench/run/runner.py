@@ -187,6 +187,8 @@ def _gold_fields(gold: Gold) -> dict[str, Any]:
         fields |= {"hard_answers": gold.hard_answers, "primary": gold.primary}
     if gold.derivation is not None:
         fields["derivation"] = asdict(gold.derivation)
+    if gold.groups:
+        fields["groups"] = dict(gold.groups)
     return fields
 
 

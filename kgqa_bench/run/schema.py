@@ -89,7 +89,7 @@ class RecordRow(BaseModel):
     """One row of records.jsonl. ``at`` is seconds since the start of session number ``session``.
 
     The gold answer is stored whole, so that a run can be scored again from its directory alone. Rows of questions
-    without hard answers leave out the three fields of these.
+    without hard answers leave out the three fields of these, and rows without groups those.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -103,6 +103,7 @@ class RecordRow(BaseModel):
     hard_answers: list[str] = Field(default_factory=list)
     primary: str | None = None
     derivation: DerivationRow | None = None
+    groups: dict[str, str] = Field(default_factory=dict)
     score: float
     calls: list[CallSummary] = Field(default_factory=list)
     prompt_tokens: int | None = 0
@@ -115,9 +116,9 @@ class RecordRow(BaseModel):
     at: float = 0.0
 
     def whole_gold(self) -> Gold:
-        """The gold answer with its hard answers and their derivation."""
+        """The gold answer with its hard answers, their derivation and its groups."""
         derivation = None if self.derivation is None else self.derivation.derivation()
-        return Gold(tuple(self.gold), tuple(self.hard_answers), self.primary, derivation)
+        return Gold(tuple(self.gold), tuple(self.hard_answers), self.primary, derivation, self.groups)
 
 
 class Ledger(BaseModel):
