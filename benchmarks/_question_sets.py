@@ -18,6 +18,10 @@ _log = logging.getLogger(__name__)
 NOT_IN_THE_FILE = "not in the file"
 
 
+def _topic(row: SetQuestion) -> dict[str, str]:
+    return {"topic": row.topics[0]} if len(row.topics) == 1 else {}
+
+
 def benchmark_data(
     rows: Iterable[SetQuestion],
     *,
@@ -29,6 +33,7 @@ def benchmark_data(
     official: int | None = None,
     solved: Callable[[], Iterable[SetQuestion]] | None = None,
     graphs: OwnGraphs | None = None,
+    groups: Callable[[SetQuestion], Mapping[str, str]] = _topic,
 ) -> BenchmarkData:
     """The benchmark that asks ``rows``.
 
@@ -45,12 +50,13 @@ def benchmark_data(
         official: How many questions with an answer the split's publishers count; None where that is not known.
         solved: Reads the rows that solved examples come from; those that are asked are left out.
         graphs: The rows' own graphs.
+        groups: What tables are split by, see ``Gold.groups``; by default the topic entity of those that have one.
 
     Raises:
         DataError: Two rows have the same id.
         ConfigError: No row has a gold answer.
     """
-    items, unscorable = _items(rows, place)
+    items, unscorable = _items(rows, place, groups)
     if not items:
         raise ConfigError(f"{place} has no question with a gold answer.")
     if unscorable:
@@ -63,7 +69,7 @@ def benchmark_data(
     @cache
     def exemplars() -> Sequence[Item]:
         assert reader is not None
-        found, _unscorable = _items(reader(), place)
+        found, _unscorable = _items(reader(), place, lambda row: {})
         return [found[question_id] for question_id in draw(found.keys() - taken, seed)]
 
     provenance = {
@@ -84,7 +90,9 @@ def benchmark_data(
     return BenchmarkData(asked, exemplars if solved is not None else None, provenance, graphs, unasked)
 
 
-def _items(rows: Iterable[SetQuestion], place: str) -> tuple[dict[str, Item], int]:
+def _items(
+    rows: Iterable[SetQuestion], place: str, groups: Callable[[SetQuestion], Mapping[str, str]]
+) -> tuple[dict[str, Item], int]:
     """Items by id in the rows' order, and how many rows have no gold answer."""
     items: dict[str, Item] = {}
     unscorable = 0
@@ -93,7 +101,9 @@ def _items(rows: Iterable[SetQuestion], place: str) -> tuple[dict[str, Item], in
         if not answers:
             unscorable += 1
             continue
-        item = Item(Question(row.id, row.text, "entities", topic_entities=row.topics), Gold(answers))
+        item = Item(
+            Question(row.id, row.text, "entities", topic_entities=row.topics), Gold(answers, groups=groups(row))
+        )
         if items.setdefault(row.id, item) is not item:
             raise DataError("An earlier row has the same id.", file=place, line=row.line, row=row.id)
     return items, unscorable
