@@ -77,6 +77,11 @@ class MemoryGraph(GraphAlgorithms):
         """Bytes of the arrays (shared with all views), the names, and this view's flags."""
         return self.store.nbytes + self._visible.nbytes
 
+    @property
+    def view(self) -> tuple[Any, ...]:
+        """The arrays that compiled loops work on, see ``kernels``; not to be written to."""
+        return self._view
+
     def columns(self) -> tuple[Ids, Ids, Ids, npt.NDArray[np.float64]]:
         """Heads, relations, tails and confidences of the visible quadruples by (head, relation, tail)."""
         store = self.store
