@@ -14,6 +14,7 @@ from kgqa_bench.errors import ConfigError, DataError, DataNotFoundError, suggest
 from kgqa_bench.graph.memory import MemoryGraph
 from kgqa_bench.graph.protocol import Graph
 from kgqa_bench.horn.rule import MinedRule
+from kgqa_bench.whole_folder import require_free
 
 from .content import Content
 from .degrees import Degree, Removal
@@ -24,7 +25,6 @@ from .naming import Names, certificate_rows, question_rows
 from .package import write_package
 from .questions import draw_rules
 from .settings import BuildSettings, default_settings
-from .whole_folder import require_free
 from .wording import question_text
 
 _UNRECORDED = {"threads", "rules", "base_url", "questions"}  # paths and addresses, and what changes no result

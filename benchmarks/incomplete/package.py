@@ -30,12 +30,12 @@ from pydantic import BaseModel
 from kgqa_bench.domain import Triple
 from kgqa_bench.errors import DataError
 from kgqa_bench.horn.rule_files import rule_table
+from kgqa_bench.whole_folder import require_free, whole_folder
 
 from .card import render_card
 from .content import Content
 from .figures import measured_figures
 from .model import SPLITS, Split
-from .whole_folder import require_free, whole_folder
 
 FORMAT = 1
 COMPLETE, INCOMPLETE, REMOVED = "triples.complete.tsv", "triples.incomplete.tsv", "triples.removed.tsv"

@@ -12,9 +12,9 @@ from typing import Any, BinaryIO, Protocol
 import orjson
 
 from kgqa_bench.errors import DataError
+from kgqa_bench.whole_folder import whole_folder
 
 from .package import CARD, FORMAT, MANIFEST
-from .whole_folder import whole_folder
 
 
 class Files(Protocol):

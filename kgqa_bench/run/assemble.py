@@ -148,30 +148,34 @@ def assemble(config: RunConfig) -> Plan:
 
 
 def find_benchmark(config: RunConfig) -> tuple[str, Benchmark]:
-    """The benchmark asked for, not yet loaded, and its name.
+    """The benchmark that a run asks for. As ``open_benchmark``."""
+    return open_benchmark(config.benchmark, config.scoped("benchmark"))
+
+
+def open_benchmark(name: str, settings: Mapping[str, Any]) -> tuple[str, Benchmark]:
+    """A benchmark by its registered name, or from a question file or a built folder; not yet loaded. With its name.
 
     Raises:
         UnknownNameError, ConfigError: There is none of that name, or it has no such setting.
     """
-    settings = config.scoped("benchmark")
-    if config.benchmark.endswith((".jsonl", ".jsonl.gz")):
+    if name.endswith((".jsonl", ".jsonl.gz")):
         from kgqa_bench.run.question_file import QuestionFile
 
-        registry.checked_settings("a question file", QuestionFile.Settings, settings)
-        return Path(config.benchmark).name, QuestionFile(Path(config.benchmark))
-    folder = user_path(config.benchmark)
-    if registry.normalise(config.benchmark) not in registry.names("benchmarks") and folder.is_dir():
+        registry.checked_settings("a question file", QuestionFile.Settings, dict(settings))
+        return Path(name).name, QuestionFile(Path(name))
+    folder = user_path(name)
+    if registry.normalise(name) not in registry.names("benchmarks") and folder.is_dir():
         from kgqa_bench.run.benchmark_folder import BenchmarkFolder, FolderSettings
 
-        chosen = registry.checked_settings(f"the folder {folder}", FolderSettings, settings)
+        chosen = registry.checked_settings(f"the folder {folder}", FolderSettings, dict(settings))
         return folder.resolve().name, BenchmarkFolder(folder, chosen)
     try:
-        benchmark: Benchmark = registry.create("benchmarks", config.benchmark, settings)
+        benchmark: Benchmark = registry.create("benchmarks", name, dict(settings))
     except UnknownNameError as problem:
-        if Path(config.benchmark).exists():
+        if Path(name).exists():
             problem.hint = "A file of your own questions must end in .jsonl."
         raise
-    return registry.normalise(config.benchmark), benchmark
+    return registry.normalise(name), benchmark
 
 
 def _select(items: tuple[Item, ...], config: RunConfig) -> tuple[Item, ...]:
