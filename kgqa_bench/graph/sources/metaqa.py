@@ -11,20 +11,22 @@ from kgqa_bench.graph.table import Column, Name, read_table
 COLUMNS: dict[str, Column] = {"head": Name(), "relation": Name(), "tail": Name()}
 
 
-def read_metaqa_graph(path: Path) -> MemoryGraph:
-    """Read kb.txt; names are their own labels, relations have spaces for underscores. Confidences are 1.
+def read_metaqa_graph(path: Path, *, delimiter: str = "|", source: str = "metaqa") -> MemoryGraph:
+    """Read kb.txt, or a file like it with another delimiter.
+
+    Names are their own labels, relations have spaces for underscores, confidences are 1.
 
     Raises:
         DataNotFoundError: There is no such file.
         DataError: A row is malformed; names the line.
     """
-    table = read_table(path, COLUMNS, delimiter="|")
+    table = read_table(path, COLUMNS, delimiter=delimiter)
     relations = set(table["relation"].to_pylist())
     return build_graph(
         table["head"],
         table["relation"],
         table["tail"],
-        source="metaqa",
+        source=source,
         relation_labels={name: name.replace("_", " ") for name in relations},
         provenance={"confidences": "all 1"},
     )
