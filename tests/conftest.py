@@ -15,10 +15,16 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from platformdirs import user_cache_dir
 
 from kgqa_bench.graph.sources import fetch
 from kgqa_bench.storage import CACHE_VARIABLE, DATA_VARIABLE
+
+# an example may compile a kernel or meet a busy machine: none is too slow
+hypothesis_settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("any machine")
 
 _REAL_DATA = os.environ.get(DATA_VARIABLE)
 # before any test module is imported: the graph's kernels look for their cache when they are

@@ -7,6 +7,7 @@ observation says why.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -139,6 +140,15 @@ class Environment:
     def entity_text(self, entity: int) -> str:
         """An entity's label on one line."""
         return entity_text(self.graph, entity)
+
+    def entity_names(self, entities: Sequence[int]) -> dict[int, str]:
+        """What to call each of some entities: its label, or its name where another's label is the same."""
+        labels = {each: self.entity_text(each) for each in entities}
+        shared = Counter(label.casefold() for label in labels.values())
+        return {
+            each: label if shared[label.casefold()] == 1 else self.graph.entity_name(each)
+            for each, label in labels.items()
+        }
 
     def path_text(self, path: Path) -> str:
         """A reasoning path as triples in stored direction."""

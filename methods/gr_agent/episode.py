@@ -14,12 +14,13 @@ from kgqa_bench.text.choices import parse_answers
 
 from .actions import Action, Explore, Refusal, Requested, Synthesize
 from .environment import Environment, Observation, State
-from .memory import Memory
+from .memory import Memory, Shown
+from .open_actions import Done
 from .prompts import PROMPTS, situation, synthesis, system
 from .settings import GrAgentSettings
-from .wire import ActionProtocol, choose_protocol
+from .wire import ActionProtocol, action_schema, answers_schema, choose_protocol, read_answers
 
-Ending = Literal["synthesized", "answered in words", "step limit", "unread"]
+Ending = Literal["synthesized", "answered in words", "step limit", "nothing left to do", "unread"]
 
 
 class Episode:
@@ -39,7 +40,8 @@ class Episode:
         self._question, self._llm, self._settings = question, llm, settings
         self._environment, self._topics = environment, topics
         self._memory = Memory(environment, settings.memory_tokens)
-        self._protocol: ActionProtocol = choose_protocol(llm, settings.protocol)
+        self._protocol: ActionProtocol = choose_protocol(llm, settings)
+        self._done = Done(environment)
         self._problems: Counter[str] = Counter()
         self._actions: list[str] = []
         self._hops: list[int] = []
@@ -58,7 +60,12 @@ class Episode:
         listed: set[str] = set()
         used = 0
         while self._steps < settings.max_steps:
-            reply = await self._protocol.ask(self._llm, self._prompt(last, listed, used), settings)
+            messages, shown = self._prompt(last, listed, used)
+            schema = self._schema(shown)
+            if schema is None:
+                self.ending = "nothing left to do"
+                break
+            reply = await self._protocol.ask(self._llm, messages, settings, schema)
             self.raw = reply.text
             requested, outcome = self._protocol.read(reply)
             if not requested and self._answered_in_words(reply):
@@ -77,9 +84,9 @@ class Episode:
             observations: list[str] = []
             listed = set()
             for each in requested:
-                action, text, shown = await self._act(each)
+                action, text, ids = await self._act(each)
                 observations.append(text)
-                listed |= shown
+                listed |= ids
                 if isinstance(action, Synthesize):
                     self.ending, self.chosen = "synthesized", action.reasoning_paths
                     await self._synthesize()
@@ -107,11 +114,11 @@ class Episode:
 
     # -- turns -----------------------------------------------------------------------------------------
 
-    def _prompt(self, last: Sequence[Message], listed: set[str], used: int) -> list[Message]:
+    def _prompt(self, last: Sequence[Message], listed: set[str], used: int) -> tuple[list[Message], Shown]:
         environment, settings = self._environment, self._settings
         topics = [environment.entity_text(topic) for topic in self._topics]
-        memory = self._memory.state(self.state, listed, used)
-        return [
+        memory, shown = self._memory.state(self.state, listed, used)
+        messages: list[Message] = [
             {
                 "role": "system",
                 "content": system(settings.hop_limit, settings.inverse_steps, self._protocol.name),
@@ -122,6 +129,15 @@ class Episode:
             },
             *last,
         ]
+        return messages, shown
+
+    def _schema(self, shown: Shown) -> dict[str, Any] | None:
+        """The form of the next action; None where no action is open."""
+        settings = self._settings
+        if settings.offer == "all":
+            return action_schema(settings.hop_limit)
+        actions = self._done.open(self.state, shown)
+        return actions.schema(self._question.text, settings.max_grounded) if any(actions) else None
 
     def _unread(self, reply: Reply, said: str) -> list[Message]:
         return [{"role": "assistant", "content": reply.text}, {"role": "user", "content": said}]
@@ -143,6 +159,7 @@ class Episode:
             self._hops.append(action.hop_limit)
         # in a thread, so that other questions go on
         self.state, observation = await asyncio.to_thread(self._environment.step, self.state, action)
+        self._done.add(action, observation)
         self._cut += observation.cut
         if not observation.new:
             self._problems["nothing new"] += 1
@@ -165,12 +182,22 @@ class Episode:
         self.chosen = tuple(self._environment.by_score(self.chosen))
         paths = self._memory.within([self._environment.path_text(path) for path in self.chosen])
         self.chosen = self.chosen[: len(paths)]
+        names = self._answerable()
         reply = await self._llm.call(
             "synthesise",
-            synthesis(self._question, paths),
+            synthesis(self._question, paths, by_schema=bool(names)),
             temperature=self._settings.temperature,
             max_tokens=self._settings.max_tokens,
+            schema=answers_schema(names) if names else None,
         )
-        self.answers, outcome = parse_answers(reply.text, self._question)
+        self.answers, outcome = read_answers(reply) if names else parse_answers(reply.text, self._question)
         self.raw = reply.text
         reply.parsed(outcome)
+
+    def _answerable(self) -> list[str]:
+        """Entities on C' other than topics, by name, where the form of the answer is held to them; else none."""
+        if self._settings.offer == "all" or self._question.kind != "entities":
+            return []
+        ends = (entity for path in self.chosen for edge in path for entity in (edge.source, edge.target))
+        others = [entity for entity in dict.fromkeys(ends) if entity not in self._topics]
+        return list(self._environment.entity_names(others).values())

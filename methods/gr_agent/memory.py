@@ -7,10 +7,18 @@ then of P, highest score first. The last line says how many are not shown. A tok
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from .environment import Environment, Observation, State
 
 _CHARACTERS_PER_TOKEN = 3
+
+
+class Shown(NamedTuple):
+    """What a state in words names: its first ``entities`` entities, and ids of paths."""
+
+    entities: int
+    paths: frozenset[str]
 
 
 class Memory:
@@ -34,8 +42,8 @@ class Memory:
         text = "\n".join([observation.text, *(line for _, line in shown)])
         return text + _left(left), {name for name, _ in shown}
 
-    def state(self, state: State, listed: set[str], used: int) -> str:
-        """P, C and E.
+    def state(self, state: State, listed: set[str], used: int) -> tuple[str, Shown]:
+        """P, C and E in words, and what they name together with the observation.
 
         Args:
             state: The present state.
@@ -45,9 +53,10 @@ class Memory:
         environment = self._environment
         room = max(self._characters - used, 0)
         entities, left = _within(
-            ((environment.graph.entity_name(each), environment.entity_text(each)) for each in state.entities),
+            ((str(each), environment.entity_text(each)) for each in state.entities),
             room // 4,
         )
+        named = set(listed)
         sections = ["Entities reached: " + ("; ".join(text for _, text in entities) or "none") + _left(left)]
         room -= len(sections[0])
         ids = {path: f"C{at}" for at, path in enumerate(state.reasoning_paths, 1)}
@@ -56,6 +65,7 @@ class Memory:
             (ids[path], f"{ids[path]}: {environment.path_text(path)}") for path in chains if ids[path] not in listed
         ]
         shown, left = _within(lines, room)
+        named |= {name for name, _ in shown}
         if lines:
             sections.append("\n".join(["Reasoning paths:", *(line for _, line in shown)]) + _left(left))
             room -= len(sections[-1])
@@ -67,9 +77,10 @@ class Memory:
             if names[path] not in listed
         ]
         shown, left = _within(lines, room)
+        named |= {name for name, _ in shown}
         if lines:
             sections.append("\n".join(["Relation paths:", *(line for _, line in shown)]) + _left(left))
-        return "\n\n".join(sections)
+        return "\n\n".join(sections), Shown(len(entities), frozenset(named))
 
     def within(self, lines: Sequence[str]) -> list[str]:
         """The first lines that fit into the budget, one at least."""

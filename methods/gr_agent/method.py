@@ -62,5 +62,6 @@ class GrAgent(Method):
 
 def _status(episode: Episode) -> AnswerStatus:
     if not episode.answers:
-        return "abstained" if episode.ending == "step limit" and not episode.chosen else "parse_failed"
+        ended = episode.ending in ("step limit", "nothing left to do")
+        return "abstained" if ended and not episode.chosen else "parse_failed"
     return "ok" if episode.chosen else "closed_book"

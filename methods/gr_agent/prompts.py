@@ -40,6 +40,7 @@ PROMPTS: Mapping[str, str] = MappingProxyType(
             "incomplete: conclude what the paths imply, also where no triple says it directly, and name every answer "
             "that they support. {form}"
         ),
+        "synthesise_json": 'Reply with JSON and nothing else, the surest answer first: {"answers": ["…"]}',
         "synthesise_no_paths": "(no paths were found)",
     }
 )
@@ -58,10 +59,14 @@ def situation(question: Question, topics: Sequence[str], memory: str, left: int)
     return "\n\n".join([*sections, PROMPTS["act_steps"].format(left=left)])
 
 
-def synthesis(question: Question, paths: Sequence[str]) -> list[Message]:
-    """The prompt that writes the answer from the chosen paths C' (section 4.1, answer synthesis)."""
+def synthesis(question: Question, paths: Sequence[str], by_schema: bool) -> list[Message]:
+    """The prompt that writes the answer from the chosen paths C' (section 4.1, answer synthesis).
+
+    ``by_schema`` asks for it as JSON, else for the form that every method's answers have.
+    """
+    form = PROMPTS["synthesise_json"] if by_schema else answer_form(question)
     listed = "\n".join(f"- {path}" for path in paths) or PROMPTS["synthesise_no_paths"]
     return [
-        {"role": "system", "content": PROMPTS["synthesise"].format(form=answer_form(question))},
+        {"role": "system", "content": PROMPTS["synthesise"].format(form=form)},
         {"role": "user", "content": f"Paths:\n{listed}\n\nQuestion: {format_question(question)}"},
     ]

@@ -6,9 +6,9 @@ of steps: those are the project's defaults, and say so.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from kgqa_bench.contracts import PluginSettings
 from kgqa_bench.graph.protocol import Direction
@@ -70,6 +70,13 @@ class GrAgentSettings(EnvironmentSettings):
         description="How the model acts: by native `tools` calls, by one `json` object a reply, or `auto`: tools "
         "where the model takes them.",
     )
+    offer: Literal["all", "open"] = Field(
+        default="all",
+        description="Actions that the schema of a `json` reply allows: `all`, or the `open` ones, which can be done "
+        "in the present state and have not been done; the answers to an entity question are then entities of the "
+        "chosen paths. Small models need `open` (ours). It holds where the server enforces schemas, and `auto` then "
+        "means `json`.",
+    )
     max_steps: int = Field(default=8, ge=1, description="Most actions, wrong ones included (our default).")
     max_unread: int = Field(
         default=2, ge=1, description="Replies in a row that name no action before the question is given up (ours)."
@@ -87,3 +94,9 @@ class GrAgentSettings(EnvironmentSettings):
     )
     temperature: float = Field(default=0.0, ge=0, description="Of every call (our default).")
     max_tokens: int = Field(default=512, ge=1, description="Most tokens of a reply (our default).")
+
+    @model_validator(mode="after")
+    def _open_actions_need_a_schema(self) -> Self:
+        if self.protocol == "tools" and self.offer == "open":
+            raise ValueError("offer=open needs protocol=json: the schema of a reply is what holds a model to it")
+        return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -59,8 +59,10 @@ class ActionProtocol(Protocol):
 
     name: Literal["json", "tools"]
 
-    async def ask(self, llm: Llm, messages: Sequence[Message], settings: GrAgentSettings) -> Reply:
-        """The model's next turn."""
+    async def ask(
+        self, llm: Llm, messages: Sequence[Message], settings: GrAgentSettings, schema: Mapping[str, Any]
+    ) -> Reply:
+        """The model's next turn; ``schema`` is that of one action, for protocols that have replies with a form."""
         ...
 
     def read(self, reply: Reply) -> tuple[list[Requested], ParseOutcome]:
@@ -77,14 +79,16 @@ class JsonProtocol:
 
     name: Literal["json", "tools"] = "json"
 
-    async def ask(self, llm: Llm, messages: Sequence[Message], settings: GrAgentSettings) -> Reply:
+    async def ask(
+        self, llm: Llm, messages: Sequence[Message], settings: GrAgentSettings, schema: Mapping[str, Any]
+    ) -> Reply:
         """See ``ActionProtocol``."""
         return await llm.call(
             "act",
             messages,
             temperature=settings.temperature,
             max_tokens=settings.max_tokens,
-            schema=action_schema(settings.hop_limit),
+            schema=schema,
         )
 
     def read(self, reply: Reply) -> tuple[list[Requested], ParseOutcome]:
@@ -104,7 +108,9 @@ class ToolsProtocol:
 
     name: Literal["json", "tools"] = "tools"
 
-    async def ask(self, llm: Llm, messages: Sequence[Message], settings: GrAgentSettings) -> Reply:
+    async def ask(
+        self, llm: Llm, messages: Sequence[Message], settings: GrAgentSettings, schema: Mapping[str, Any]
+    ) -> Reply:
         """See ``ActionProtocol``."""
         return await llm.call(
             "act",
@@ -132,9 +138,10 @@ class ToolsProtocol:
         return [reply.message, *results]
 
 
-def choose_protocol(llm: Llm, wanted: Literal["auto", "tools", "json"]) -> ActionProtocol:
-    """The protocol that a setting names; ``auto`` takes tools where the model does."""
-    if wanted == "tools" or (wanted == "auto" and llm.takes_tools):
+def choose_protocol(llm: Llm, settings: GrAgentSettings) -> ActionProtocol:
+    """The protocol that the settings name; ``auto`` takes tools where the model does and every action is offered."""
+    auto = settings.protocol == "auto" and settings.offer == "all"
+    if settings.protocol == "tools" or (auto and llm.takes_tools):
         return ToolsProtocol()
     return JsonProtocol()
 
@@ -148,11 +155,34 @@ def tools(hops: int) -> tuple[Tool, ...]:
 
 def action_schema(hops: int) -> dict[str, Any]:
     """JSON schema of a reply that is one action."""
-    actions = [
-        _object({"name": {"type": "string", "enum": [name]}, **properties})
-        for name, properties in _arguments(hops).items()
-    ]
-    return _object({"action": {"anyOf": actions}})
+    return one_of(action(name, properties) for name, properties in _arguments(hops).items())
+
+
+def action(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of one action with these arguments."""
+    return _object({"name": {"type": "string", "enum": [name]}, **properties})
+
+
+def one_of(actions: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """JSON schema of a reply that is one of some actions."""
+    return _object({"action": {"anyOf": list(actions)}})
+
+
+def answers_schema(names: Sequence[str]) -> dict[str, Any]:
+    """JSON schema of a reply that answers with some of ``names``, one at least."""
+    return _object({"answers": some_of(names, len(names))})
+
+
+def some_of(values: Sequence[str], most: int) -> dict[str, Any]:
+    """JSON schema of a list of 1 to ``most`` of ``values``."""
+    items = {"type": "string", "enum": list(values)}
+    return {"type": "array", "items": items, "minItems": 1, "maxItems": min(len(values), most)}
+
+
+def read_answers(reply: Reply) -> tuple[tuple[str, ...], ParseOutcome]:
+    """The answers of a reply under ``answers_schema``, without repeats."""
+    form, outcome, _ = parse_json(reply.text, _AnswersReply)
+    return (tuple(dict.fromkeys(form.answers)) if form else ()), outcome
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,6 +192,14 @@ def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
+
+
+class _AnswersReply(BaseModel):
+    """Answers by name."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    answers: list[str]
 
 
 class _ActionReply(BaseModel):
