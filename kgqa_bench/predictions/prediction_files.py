@@ -7,7 +7,7 @@ or one text. Of RoG and GNN-RAG (``prediction``, ``ground_truth``), of BRINK (``
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -47,12 +47,13 @@ def read_replies(path: Path, *, with_gold: bool) -> tuple[list[Reply], str | Non
     replies: list[Reply] = []
     form: str | None = None
     unit: Literal["ids", "text"] = "ids"
-    for where, row in _rows(path):
-        if row is _BROKEN:
-            replies.append(Reply(None, where, problem=UNREADABLE_LINE))
-            continue
+    word, rows = _rows(path)
+    for number, row in enumerate(rows, 1):
         if type(row) is not dict:
-            replies.append(Reply(None, where, problem=NO_OBJECT))
+            if row is _BLANK:
+                continue
+            problem = UNREADABLE_LINE if row is _BROKEN else NO_OBJECT
+            replies.append(Reply(None, f"{word} {number}", problem=problem))
             continue
         key = value = None
         for key in PREDICTIONS:
@@ -64,7 +65,7 @@ def read_replies(path: Path, *, with_gold: bool) -> tuple[list[Reply], str | Non
         form = form or key
         if type(value) is str or "ground_truth" in row:
             unit = "text"
-        replies.append(_reply(row, key, value, where, with_gold))
+        replies.append(_reply(row, key, value, f"{word} {number}", with_gold))
     return replies, form, unit
 
 
@@ -102,30 +103,28 @@ def _reply(row: dict[str, Any], key: str | None, value: Any, where: str, with_go
     return Reply(question_id, question_id, predictions, raw, problem, gold)
 
 
-_BROKEN = object()
+_BROKEN, _BLANK = object(), object()
 _TEXTS = {str, int, type(None)}
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Any]]:
-    """What is said of each row's place, and the row; ``_BROKEN`` for a line that is no JSON."""
+def _rows(path: Path) -> tuple[str, Iterable[Any]]:
+    """What a row is called, and the rows; ``_BROKEN`` for a line that is no JSON, ``_BLANK`` for an empty one."""
     content = _content(path).removeprefix(b"\xef\xbb\xbf")
-    if content[:64].lstrip().startswith(b"["):
-        try:
-            rows = orjson.loads(content)
-        except orjson.JSONDecodeError as problem:
-            message = f"Not a whole JSON list: {problem.msg} at character {problem.pos}."
-            raise DataError(message, file=path, hint="Get it again, or write one JSON object a line.") from problem
-        for number, row in enumerate(rows, 1):
-            yield f"row {number}", row
-        return
-    for number, line in enumerate(content.split(b"\n"), 1):
-        try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            if not line.strip():
-                continue
-            row = _BROKEN
-        yield f"line {number}", row
+    if not content[:64].lstrip().startswith(b"["):
+        return "line", map(_parsed, content.split(b"\n"))
+    try:
+        rows: list[Any] = orjson.loads(content)
+    except orjson.JSONDecodeError as problem:
+        message = f"Not a whole JSON list: {problem.msg} at character {problem.pos}."
+        raise DataError(message, file=path, hint="Get it again, or write one JSON object a line.") from problem
+    return "row", rows
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return _BROKEN if line.strip() else _BLANK
 
 
 def _content(path: Path) -> bytes:
