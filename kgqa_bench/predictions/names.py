@@ -1,0 +1,20 @@
+"""The names under which files of predictions and of gold answers have what is scored.
+
+Of several names of one thing the first that a row has counts.
+
+| thing | names | which |
+|---|---|---|
+| question | ``IDS`` | ``id`` RoG, GNN-RAG, BRINK, GR-Agent; ``qid`` GrailQA; ``QuestionId``, ``ID`` WebQSP, CWQ; ``index`` GoG |
+| its wording, where a row has no id | ``QUESTIONS`` | ToG and PoG, over WebQSP under ``RawQuestion`` |
+| prediction | ``PREDICTIONS`` | ``prediction`` RoG, GNN-RAG, GR-Agent, GoG; ``raw_output`` BRINK; ``results`` ToG, PoG |
+| right answers | ``ANSWERS`` | ``ground_truth`` RoG, GNN-RAG, GR-Agent; ``answers`` BRINK, GoG; ``answer`` CWQ |
+| hard ones | ``HARD`` | ``hard_answer`` BRINK, GoG; ``hard_answers`` this package |
+"""
+
+from __future__ import annotations
+
+IDS = ("id", "qid", "question_id", "QuestionId", "ID", "index")
+QUESTIONS = ("question", "RawQuestion")
+PREDICTIONS = ("prediction", "predictions", "raw_output", "results")
+ANSWERS = ("ground_truth", "gold", "answers", "answer", "a_entity")
+HARD = ("hard_answers", "hard_answer")
