@@ -25,8 +25,8 @@ def read_gold(path: Path) -> dict[str, GoldRow]:
 
     Args:
         path: A built benchmark's folder, or any question set that ``kgqa_bench.question_sets`` knows (of several
-            splits ``test``); or JSON rows with an id and right answers (``names``), as BRINK's gold file, which may have
-            hard answers, ``primary`` and the facts of built questions.
+            splits ``test``); or JSON rows with an id and right answers (``names``), as BRINK's gold file, which may
+            have hard answers, ``primary`` and the facts of built questions.
 
     Raises:
         DataNotFoundError: There is nothing there.
@@ -56,7 +56,7 @@ def gold_of_row(row: Row) -> GoldRow | None:
     primary = texts(row, "primary") or texts(row, "hard_answer")
     facts = {fact: str(row[fact]) for fact in _FACTS if row.get(fact)}
     topics = row.get("topic_entities") or row.get("q_entity")
-    if isinstance(topics, list) and len(topics) == 1:
+    if isinstance(topics, list) and len(topics) == 1 and type(topics[0]) in _TEXTS:
         facts["topic"] = str(topics[0])
     return GoldRow(texts(row, key), hard, primary[0] if primary else None, wording(row) or "", facts)
 

@@ -2,13 +2,19 @@
 
 Of several names of one thing the first that a row has counts.
 
-| thing | names | which |
+| thing | name | in files of |
 |---|---|---|
-| question | ``IDS`` | ``id`` RoG, GNN-RAG, BRINK, GR-Agent; ``qid`` GrailQA; ``QuestionId``, ``ID`` WebQSP, CWQ; ``index`` GoG |
-| its wording, where a row has no id | ``QUESTIONS`` | ToG and PoG, over WebQSP under ``RawQuestion`` |
-| prediction | ``PREDICTIONS`` | ``prediction`` RoG, GNN-RAG, GR-Agent, GoG; ``raw_output`` BRINK; ``results`` ToG, PoG |
-| right answers | ``ANSWERS`` | ``ground_truth`` RoG, GNN-RAG, GR-Agent; ``answers`` BRINK, GoG; ``answer`` CWQ |
-| hard ones | ``HARD`` | ``hard_answer`` BRINK, GoG; ``hard_answers`` this package |
+| question (``IDS``) | ``id`` | RoG, GNN-RAG, BRINK, GR-Agent |
+| | ``qid``, ``QuestionId``, ``ID`` | GrailQA, WebQSP, CWQ |
+| | ``index`` | GoG |
+| its words, where a row has no id (``QUESTIONS``) | ``question``, ``RawQuestion`` | ToG, PoG |
+| prediction (``PREDICTIONS``) | ``prediction`` | RoG, GNN-RAG, GR-Agent, GoG |
+| | ``raw_output`` | BRINK |
+| | ``results`` | ToG, PoG |
+| right answers (``ANSWERS``) | ``ground_truth`` | RoG, GNN-RAG, GR-Agent |
+| | ``answers``, ``answer`` | BRINK and GoG, CWQ |
+| hard ones (``HARD``) | ``hard_answer`` | BRINK, GoG |
+| | ``hard_answers`` | this package |
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Predictions in other people's files.
 
-JSON lines, or one JSON list, of rows with a question and a prediction, under the names of ``names``. A prediction is a
-list of answers or lines (best first), or one text, of which each line is one. Of the JSON object that PoG has in its
-``results`` the ``Answer`` is read.
+JSON lines, or one JSON list, of rows with a question and a prediction, under the names of ``names``. A prediction is
+a list of answers or lines (best first), or one text, of which each line is one. Of the JSON object that PoG has in
+its ``results`` the ``Answer`` is read.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import gzip
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import orjson
 
@@ -52,6 +52,7 @@ def read_replies(path: Path, *, with_gold: bool) -> tuple[list[Reply], str | Non
     replies: list[Reply] = []
     form: str | None = None
     unit: Literal["ids", "text"] = "ids"
+    problem: str | None
     word, rows = _rows(path)
     for number, row in enumerate(rows, 1):
         if type(row) is not dict:
@@ -121,7 +122,7 @@ def _prediction(key: str | None, value: Any) -> tuple[tuple[str, ...], str | Non
 
 
 def _answer(text: str) -> Any:
-    """The ``Answer`` in the JSON object of a text, ``{"A": {"Sufficient": …, "Answer": …}, "R": …}``; else the text."""
+    """The ``Answer`` of a text that has ``{"A": {"Sufficient": …, "Answer": …}, "R": …}``, as PoG asks for; or all."""
     try:
         found = orjson.loads(text[text.index("{") : text.rindex("}") + 1])
     except ValueError:
@@ -137,19 +138,22 @@ def _are_ids(answers: Any) -> bool:
 
 _BROKEN, _BLANK = object(), object()
 _TEXTS = {str, int, type(None)}
+_GZIP = b"\x1f\x8b"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def _rows(path: Path) -> tuple[str, Iterable[Any]]:
     """What a row is called, and the rows; ``_BROKEN`` for a line that is no JSON, ``_BLANK`` for an empty one."""
-    content = _content(path).removeprefix(b"\xef\xbb\xbf")
-    if not content[:64].lstrip().startswith(b"["):
-        return "line", map(_parsed, content.split(b"\n"))
-    try:
-        rows: list[Any] = orjson.loads(content)
-    except orjson.JSONDecodeError as problem:
-        message = f"Not a whole JSON list: {problem.msg} at character {problem.pos}."
-        raise DataError(message, file=path, hint="Get it again, or write one JSON object a line.") from problem
-    return "row", rows
+    content = _content(path)
+    if content.lstrip().startswith(b"["):
+        try:
+            return "row", cast(list[Any], orjson.loads(content))
+        except orjson.JSONDecodeError as problem:
+            if _parsed(content.split(b"\n", 1)[0]) is _BROKEN:  # else it is lines, of which the first is a list
+                hint = "Get it again, or write one JSON object a line."
+                message = f"Not a whole JSON list: {problem.msg}."
+                raise DataError(message, file=path, line=problem.lineno, hint=hint) from problem
+    return "line", map(_parsed, content.split(b"\n"))
 
 
 def _parsed(line: bytes) -> Any:
@@ -165,6 +169,9 @@ def _content(path: Path) -> bytes:
         raise DataNotFoundError(f"{what}: {path}.", hint="Give a run directory or a file of predictions.")
     try:
         content = path.read_bytes()
-        return gzip.decompress(content) if path.suffix == ".gz" else content
+        content = gzip.decompress(content) if content.startswith(_GZIP) else content
     except UNREADABLE as problem:
-        raise DataError(f"Cannot be read: {problem}.", file=path) from problem
+        raise DataError(f"Cannot be read: {problem}.", file=path, hint="Get it again.") from problem
+    if content.startswith(_UTF_16):
+        raise DataError("UTF-16.", file=path, line=1, hint="Convert the file to UTF-8.")
+    return content.removeprefix(b"\xef\xbb\xbf")
