@@ -122,7 +122,7 @@ def _prediction(key: str | None, value: Any) -> tuple[tuple[str, ...], str | Non
 
 
 def _answer(text: str) -> Any:
-    """The ``Answer`` of a text that has ``{"A": {"Sufficient": …, "Answer": …}, "R": …}``, as PoG asks for; or all."""
+    """The ``Answer`` of a text that has ``{"A": {"Sufficient": …, "Answer": …}, "R": …}``, as PoG asks; or all."""
     try:
         found = orjson.loads(text[text.index("{") : text.rindex("}") + 1])
     except ValueError:
