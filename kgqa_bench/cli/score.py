@@ -139,7 +139,8 @@ def _cell(scores: dict[str, Any], metric: str) -> str:
 
 
 def _bound(value: float) -> str:
-    return f"{value:.3f}".removeprefix("0")
+    """Four characters, so that the widest table fits 80 columns."""
+    return f"{value:.3f}".removeprefix("0") if value < 0.9995 else f"{value:.2f}"
 
 
 def _print_groups(console: Console, protocols: dict[str, Any]) -> None:
