@@ -74,16 +74,16 @@ def score(
         if not predictions.ledger.asked:
             raise DataError("There is nothing to score.", file=path)
         report = side_by_side(predictions, protocol or applicable(predictions))
+        if linker is not None:
+            report["linking"] = dict(linker.outcomes)
+        if json_output:
+            import orjson
+
+            typer.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
+        else:
+            print_scores(report, str(path))
     finally:
         gc.enable()
-    if linker is not None:
-        report["linking"] = dict(linker.outcomes)
-    if json_output:
-        import orjson
-
-        typer.echo(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
-    else:
-        print_scores(report, str(path))
     if report["ledger"]["unanswered"]:
         raise typer.Exit(EXIT_UNSCORED)
 
@@ -139,7 +139,8 @@ def _cell(scores: dict[str, Any], metric: str) -> str:
 
 
 def _bound(value: float) -> str:
-    return f"{value:.3f}".removeprefix("0")
+    """Four characters, so that the widest table fits 80 columns."""
+    return f"{value:.3f}".removeprefix("0") if value < 0.9995 else f"{value:.2f}"
 
 
 def _print_groups(console: Console, protocols: dict[str, Any]) -> None:

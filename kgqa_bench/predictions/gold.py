@@ -8,21 +8,16 @@ from typing import Any
 
 from kgqa_bench.errors import DataError
 from kgqa_bench.predictions.model import GoldRow
+from kgqa_bench.predictions.names import ANSWERS, HARD, IDS, QUESTIONS
 from kgqa_bench.question_sets.files import Row, json_rows, text
 from kgqa_bench.question_sets.model import SetQuestion
 
 SPLIT = "test"
 """The split of a folder that is scored; for another give its file."""
 
-ANSWERS = ("ground_truth", "gold", "answers", "answer", "a_entity")
-"""Keys that may hold the right answers, the first that is there."""
-
-IDS = ("id", "question_id", "ID", "QuestionId")
-"""Keys that may hold a question's id."""
-
 _TEXTS = {str, int}
 _FACTS = ("rule_type", "rule_subtype", "hops", "twin")
-_FURTHER = frozenset({"hard_answers", "hard_answer", "primary", "topic_entities", "q_entity", "question", *_FACTS})
+_FURTHER = frozenset({*HARD, *QUESTIONS, "primary", "topic_entities", "q_entity", *_FACTS})
 
 
 def read_gold(path: Path) -> dict[str, GoldRow]:
@@ -30,8 +25,8 @@ def read_gold(path: Path) -> dict[str, GoldRow]:
 
     Args:
         path: A built benchmark's folder, or any question set that ``kgqa_bench.question_sets`` knows (of several
-            splits ``test``); or JSON rows with ``id`` and one of ``ANSWERS``, as BRINK's gold file, which may have
-            ``hard_answer`` or ``hard_answers``, ``primary`` and the facts of built questions.
+            splits ``test``); or JSON rows with an id and right answers (``names``), as BRINK's gold file, which may
+            have hard answers, ``primary`` and the facts of built questions.
 
     Raises:
         DataNotFoundError: There is nothing there.
@@ -57,20 +52,18 @@ def gold_of_row(row: Row) -> GoldRow | None:
         return None
     if _FURTHER.isdisjoint(row):  # most files: a tenth of their reading
         return GoldRow(texts(row, key))
-    hard = texts(row, "hard_answers") or texts(row, "hard_answer")
+    hard = next(filter(None, (texts(row, name) for name in HARD)), ())
     primary = texts(row, "primary") or texts(row, "hard_answer")
     facts = {fact: str(row[fact]) for fact in _FACTS if row.get(fact)}
     topics = row.get("topic_entities") or row.get("q_entity")
-    if isinstance(topics, list) and len(topics) == 1:
+    if isinstance(topics, list) and len(topics) == 1 and type(topics[0]) in _TEXTS:
         facts["topic"] = str(topics[0])
-    question = row.get("question")
-    return GoldRow(
-        texts(row, key),
-        hard,
-        primary[0] if primary else None,
-        question if isinstance(question, str) else "",
-        facts,
-    )
+    return GoldRow(texts(row, key), hard, primary[0] if primary else None, wording(row) or "", facts)
+
+
+def wording(row: Row) -> str | None:
+    """The question in words; None where the row does not have it."""
+    return next((row[name] for name in QUESTIONS if row.get(name) and isinstance(row[name], str)), None)
 
 
 def all_texts(values: list[Any]) -> bool:

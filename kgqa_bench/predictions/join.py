@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from kgqa_bench.contracts import ScoreRow
 from kgqa_bench.predictions.model import GoldRow, Ledger, Reply
@@ -11,6 +11,8 @@ DUPLICATE = "duplicate id (the last one counts)"
 UNKNOWN = "id without gold answer"
 MISSING = "missing"
 UNASKED = "repeat that was not asked"
+UNKNOWN_WORDING = "question without gold answer"
+SHARED_WORDING = "words of several questions (counts for each)"
 NO_ID = "no id"
 NO_GOLD = "no gold answer in the row"
 EMPTY_GOLD = "empty gold"
@@ -29,7 +31,8 @@ def join(
     """Rows to score, one a question and repeat, and the ledger.
 
     Args:
-        replies: In the order of their file; of several for one question and repeat the last counts.
+        replies: In the order of their file; of several for one question and repeat the last counts. Those without
+            id are of the questions of ``gold`` with the same words.
         gold: The gold answers by id; these are the questions then. None where the replies bring their own: then the
             questions are those of the file, and a row that cannot be read counts as a question not answered.
         repeats: How often each question was asked.
@@ -39,7 +42,7 @@ def join(
     ledger = Ledger()
     latest: list[dict[str, Reply]] = [{} for _ in range(repeats)]
     nameless: list[Reply] = []
-    for reply in replies:
+    for reply in replies if gold is None else _by_words(replies, gold, ledger):
         if reply.id is None:
             nameless.append(reply)
         elif gold is not None and reply.id not in gold:
@@ -73,8 +76,32 @@ def join(
     return rows, ledger
 
 
+def _by_words(replies: Iterable[Reply], gold: Mapping[str, GoldRow], ledger: Ledger) -> Iterator[Reply]:
+    """Replies without id get that of the question with their words; case, spaces and a question mark do not count."""
+    ids: dict[str, list[str]] = {}
+    for reply in replies:
+        if reply.id is not None or reply.wording is None:
+            yield reply
+            continue
+        if not ids:
+            for question_id, row in gold.items():
+                ids.setdefault(_words(row.question), []).append(question_id)
+            ids.pop("", None)
+        found = ids.get(_words(reply.wording), [])
+        if not found:
+            yield reply._replace(problem=UNKNOWN_WORDING, where=reply.wording)
+        elif len(found) > 1:
+            ledger.note(SHARED_WORDING, reply.wording)
+        for question_id in found:
+            yield reply._replace(id=question_id)
+
+
+def _words(question: str) -> str:
+    return " ".join(question.casefold().rstrip("? ").split())
+
+
 def _row(question_id: str, reply: Reply, gold: GoldRow | None, ledger: Ledger) -> ScoreRow:
-    _id, where, predictions, raw, problem, _gold, _repeat = reply
+    _id, where, predictions, raw, problem, _gold, _repeat, _wording = reply
     if problem is not None or gold is None:
         ledger.miss(problem or NO_GOLD, where)
         answers, hard, primary, question, groups = gold or GoldRow(())

@@ -15,6 +15,9 @@ Unit = Literal["ids", "text"]
 EXAMPLES = 3
 """Ids or lines that the ledger gives for a finding."""
 
+EXAMPLE_LENGTH = 80
+"""Characters of each."""
+
 NOT_ANSWERED = frozenset({"parse_failed", "error"})
 """Statuses of a run's record that are no answer."""
 
@@ -40,6 +43,7 @@ class Reply(NamedTuple):
         problem: Why this is no answer, in the ledger's words; None where it is one.
         gold: The gold answers that the row brings.
         repeat: Which of several answers to the question.
+        wording: The question in words, where the row has no id.
     """
 
     id: str | None
@@ -49,6 +53,7 @@ class Reply(NamedTuple):
     problem: str | None = None
     gold: GoldRow | None = None
     repeat: int = 0
+    wording: str | None = None
 
 
 @dataclass
@@ -87,7 +92,8 @@ class Ledger:
     def _count(self, counts: Counter[str], reason: str, where: str) -> None:
         counts[reason] += 1
         if counts[reason] <= EXAMPLES:
-            self.examples.setdefault(reason, []).append(where)
+            short = where if len(where) <= EXAMPLE_LENGTH else f"{where[: EXAMPLE_LENGTH - 1]}…"
+            self.examples.setdefault(reason, []).append(short)
 
 
 @dataclass(frozen=True)

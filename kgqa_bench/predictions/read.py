@@ -7,11 +7,12 @@ from pathlib import Path
 from kgqa_bench.contracts import ScoreRow
 from kgqa_bench.errors import ConfigError, DataError
 from kgqa_bench.metrics.signature import content_parts
-from kgqa_bench.predictions.gold import ANSWERS, read_gold
+from kgqa_bench.predictions.gold import read_gold
 from kgqa_bench.predictions.join import join
 from kgqa_bench.predictions.linking import VERSION, LabelLinker
 from kgqa_bench.predictions.model import Predictions, Unit
-from kgqa_bench.predictions.prediction_files import PREDICTIONS, read_replies
+from kgqa_bench.predictions.names import ANSWERS, PREDICTIONS
+from kgqa_bench.predictions.prediction_files import read_replies
 from kgqa_bench.predictions.run_rows import read_run
 from kgqa_bench.run.directory import RUN
 
@@ -38,12 +39,13 @@ def read_predictions(
         raise ConfigError(f"{path} is no run directory.", hint="Only runs have replies beside their answers.")
     else:
         rows, form, unit = read_replies(path, with_gold=answers is None)
+        first = f" The first: {rows[0].where} ({rows[0].problem})." if rows and rows[0].problem else ""
         if form is None:
-            keys = ", ".join(PREDICTIONS)
-            raise DataError("There is no row with predictions.", file=path, hint=f"They stand under one of {keys}.")
+            hint = f"Give JSON lines or a JSON list, with predictions under one of {', '.join(PREDICTIONS)}."
+            raise DataError(f"There is no row with predictions.{first}", file=path, hint=hint)
         if answers is None and not any(reply.gold is not None for reply in rows):
             keys = ", ".join(ANSWERS)
-            raise ConfigError(f"{path} has no gold answers (under {keys}).", hint="Give them with --gold.")
+            raise ConfigError(f"{path} has no row with gold answers ({keys}).{first}", hint="Give them with --gold.")
         joined, ledger = join(rows, answers)
         units: tuple[Unit, ...] = ("ids", "text")
         found = Predictions(form, unit, dict.fromkeys(units, joined), ledger, content_parts(joined))

@@ -56,6 +56,17 @@ def test_json_of_named_protocols(cli, predictions: Path) -> None:
     assert report["spread"]["hits_any"]["difference"] == 0.5
 
 
+def test_intervals_stay_on_one_line_of_80_columns(cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wilson's of 1 in 1 is 1/(1 + z²) to 1."""
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"id": "a", "prediction": ["1"], "gold": ["1"]}\n')
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = cli("score", str(path), "--protocol", "strict_ids").out.splitlines()
+    (number,) = [place for place, line in enumerate(lines) if line.split()[:1] == ["strict_ids"]]
+    assert lines[number].split() == ["strict_ids", *["1.0000"] * 6]
+    assert lines[number + 1].split() == [".207–1.00"] * 3
+
+
 def test_what_is_wrong_is_told(cli, predictions: Path) -> None:
     with predictions.open("a") as stream:
         stream.write('{"id": "b", "prediction": ["Rome"], "ground_truth": ["Paris"]}\n{"id": "c", "predic')

@@ -109,14 +109,6 @@ def test_numbers_are_ids_and_nulls_in_lists_are_left_out(
     assert ("empty prediction" in found.ledger.noted) == (not any(predictions))
 
 
-@pytest.mark.parametrize("key", ["question_id", "ID", "QuestionId"])
-def test_other_names_of_the_id(write: Callable[..., Path], key: str) -> None:
-    found = read_predictions(
-        write("p.jsonl", [{key: "a", "prediction": ["1"]}]), write("g.json", [{key: "a", "answer": "1"}])
-    )
-    assert (found.ledger.asked, found.ledger.answered) == (1, 1)
-
-
 def test_empty_gold_is_noted(write: Callable[..., Path]) -> None:
     found = read_predictions(write("p.jsonl", [{"id": "a", "prediction": ["1"], "ground_truth": []}]))
     assert dict(found.ledger.noted) == {"empty gold": 1}
