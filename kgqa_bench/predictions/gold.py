@@ -46,19 +46,21 @@ def read_gold(path: Path) -> dict[str, GoldRow]:
 def gold_of_row(row: Row) -> GoldRow | None:
     """The gold answers in a JSON row; None where it has none. ValueError where they are of a wrong type."""
     for key in ANSWERS:
-        if row.get(key) is not None:
+        answers = row.get(key)
+        if answers is not None:
             break
     else:
         return None
+    answers = tuple(answers) if type(answers) is list and all_texts(answers) else texts(row, key)
     if _FURTHER.isdisjoint(row):  # most files: a tenth of their reading
-        return GoldRow(texts(row, key))
+        return GoldRow(answers)
     hard = next(filter(None, (texts(row, name) for name in HARD)), ())
     primary = texts(row, "primary") or texts(row, "hard_answer")
     facts = {fact: str(row[fact]) for fact in _FACTS if row.get(fact)}
     topics = row.get("topic_entities") or row.get("q_entity")
     if isinstance(topics, list) and len(topics) == 1 and type(topics[0]) in _TEXTS:
         facts["topic"] = str(topics[0])
-    return GoldRow(texts(row, key), hard, primary[0] if primary else None, wording(row) or "", facts)
+    return GoldRow(answers, hard, primary[0] if primary else None, wording(row) or "", facts)
 
 
 def wording(row: Row) -> str | None:
